@@ -1,0 +1,1 @@
+"""The outside world: databases, object storage and models, each behind a port."""

@@ -1,0 +1,1 @@
+"""What memories, events and forgets are, and the mathematics of finding them. Standard library and numpy only."""
