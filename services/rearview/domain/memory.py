@@ -14,6 +14,7 @@ DEFAULT_PRIORITY = 0.5
 MAX_LABELS = 64
 MAX_LABEL_VALUE_CHARACTERS = 256
 MAX_ENTITIES = 100
+NEUTRAL = Sentiment(valence=0.0, intensity=0.0)
 
 
 class MemoryType(IntEnum):
@@ -110,7 +111,7 @@ class Memory:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     entities: tuple[Entity, ...] = ()
     intent: Intent = Intent.OTHER
-    sentiment: Sentiment = Sentiment(0.0, 0.0)
+    sentiment: Sentiment = NEUTRAL
     confidence: float = 1.0
     valid_from: datetime | None = None
     valid_to: datetime | None = None

@@ -1,0 +1,113 @@
+"""Connections to PostgreSQL: bounded, pipelined, and always on behalf of one tenant."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Any, Self, TypeAlias
+from uuid import UUID
+
+import psycopg
+from pgvector.psycopg import register_vector_async
+from psycopg import AsyncConnection
+from psycopg.rows import TupleRow
+from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
+
+from rearview.domain.errors import Conflict, DeadlineExceeded, Overloaded, Unavailable
+
+Connection: TypeAlias = AsyncConnection[TupleRow]
+
+_DEPENDENCY = "postgresql"
+
+
+class Database:
+    """A pool of connections under one database role.
+
+    `transaction` is the only way to a connection, and it names the tenant, so no statement can run outside
+    row-level security. Driver errors leave it as domain errors.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        max_connections: int = 10,
+        max_waiting: int = 200,
+        acquire_timeout_seconds: float = 5.0,
+        settings: dict[str, str] | None = None,
+        vectors: bool = True,
+    ) -> None:
+        options = " ".join(f"-c {key}={value}" for key, value in (settings or {}).items())
+        kwargs: dict[str, Any] = {"autocommit": True, "connect_timeout": 5, "application_name": "rearview"}
+        if options:
+            kwargs["options"] = options
+        self._pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+            url,
+            kwargs=kwargs,
+            min_size=1,
+            max_size=max_connections,
+            max_waiting=max_waiting,
+            timeout=acquire_timeout_seconds,
+            configure=register_vector_async if vectors else None,
+            open=False,
+        )
+
+    async def __aenter__(self) -> Self:
+        await self._pool.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._pool.close()
+
+    @asynccontextmanager
+    async def transaction(
+        self, tenant_id: UUID | None, *, timeout_seconds: float | None = None
+    ) -> AsyncIterator[Connection]:
+        """Yield a connection inside one transaction that works for `tenant_id` (None: no tenant's rows are seen).
+
+        The connection is in pipeline mode: statements are sent at once and only fetching waits, so BEGIN, the tenant
+        and the first statements share a round trip. `timeout_seconds` bounds each statement on the server.
+
+        Raises:
+            Unavailable: PostgreSQL cannot be reached, went away, or had no connection free in time.
+            Overloaded: too many others wait already.
+            Conflict: a concurrent transaction won.
+            DeadlineExceeded: a statement ran into `timeout_seconds`.
+        """
+        with translated_errors():
+            async with self._pool.connection() as connection, connection.pipeline(), connection.transaction():
+                await connection.execute(
+                    "SELECT set_config('app.tenant', %s, true), set_config('statement_timeout', %s, true)",
+                    [str(tenant_id or ""), str(int((timeout_seconds or 0) * 1000))],
+                )
+                yield connection
+
+    def statistics(self) -> dict[str, int]:
+        """Return the pool's figures (size, available, waiting, ...), for metrics."""
+        return self._pool.get_stats()
+
+
+class translated_errors:  # noqa: N801 - reads as a statement: `with translated_errors():`
+    """A context that turns the driver's errors into domain errors, without their text: it may quote values."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, TooManyRequests):
+            raise Overloaded(
+                "too many requests wait for the database", retry_after_seconds=1.0, service=_DEPENDENCY
+            ) from error
+        if isinstance(error, PoolTimeout):
+            raise Unavailable(
+                "no connection to PostgreSQL could be had in time", retry_after_seconds=1.0, dependency=_DEPENDENCY
+            ) from error
+        if isinstance(error, psycopg.errors.QueryCanceled):
+            raise DeadlineExceeded("the database did not answer within the deadline", stage=_DEPENDENCY) from error
+        if isinstance(error, psycopg.errors.SerializationFailure | psycopg.errors.DeadlockDetected):
+            raise Conflict("a concurrent write won; repeat the request", retry_after_seconds=0.1) from error
+        if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+            raise Unavailable("PostgreSQL does not answer", retry_after_seconds=1.0, dependency=_DEPENDENCY) from error
