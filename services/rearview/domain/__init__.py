@@ -1,0 +1,1 @@
+"""The domain: frozen values, invariants and mathematics, on the standard library and numpy alone."""
