@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from enum import IntEnum
 from uuid import UUID
 
+from rearview.domain.writing import RequestKey
+
 DEFAULT_GRACE_PERIOD = timedelta(hours=24)
 MAX_GRACE_PERIOD = timedelta(days=90)
 MAX_NAMES_PER_FORGET = 1_000
@@ -70,3 +72,14 @@ def receipt_digest(ids: Iterable[UUID], places: Iterable[ErasedPlace]) -> str:
     """Return the SHA-256, in hex, over the sorted ids and the places with their counts, one a line."""
     lines = sorted(str(identifier) for identifier in ids) + sorted(f"{p.place}={p.count}" for p in places)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """A request to forget. `reason` goes to the audit log."""
+
+    namespace: str
+    target: ForgetTarget
+    reason: str = ""
+    skip_grace_period: bool = False
+    request: RequestKey | None = None

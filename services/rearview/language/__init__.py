@@ -1,0 +1,1 @@
+"""Chinese and English text understanding: pure functions and rules over established libraries."""
