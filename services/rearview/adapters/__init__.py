@@ -1,0 +1,1 @@
+"""Adapters: ports implemented over databases, object stores and models."""

@@ -1,0 +1,1 @@
+"""Ports: the Protocols that use cases depend on and adapters implement."""
