@@ -11,12 +11,8 @@ from dataclasses import dataclass, field
 
 MAX_TOKENS = 150
 MAX_OWN_TOKENS = 1_000
-MAX_TERMS = 48
-"""How many terms the search projection of a unit keeps, the best by weight x IDF."""
 
 TWO_BEFORE, BEFORE, ITSELF, AFTER, TWO_AFTER = 0.3, 0.6, 1.0, 0.3, 0.2
-
-K1, B = 1.2, 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,34 +39,6 @@ class KeywordBag:
     def length(self) -> float:
         """The document length of BM25: the sum of the weights."""
         return math.fsum(self.weights.values())
-
-
-def bm25_weights(bag: KeywordBag, average_length: float) -> dict[int, float]:
-    """Return each term's BM25 weight without its IDF: `tf * 2.2 / (tf + 1.2 * (.25 + .75 * dl / avgdl))`.
-
-    An `average_length` of 0 (an empty namespace) takes the bag's own length for the average.
-    """
-    length = bag.length
-    relative = length / average_length if average_length > 0 else 1.0
-    saturation = K1 * (1 - B + B * relative)
-    return {term: tf * (K1 + 1) / (tf + saturation) for term, tf in bag.weights.items()}
-
-
-def inverse_document_frequency(units_with_term: int, units: int) -> float:
-    """Return `ln(1 + (N - df + .5) / (df + .5))`; counts that disagree (df > N) are read as df = N."""
-    df = min(units_with_term, units)
-    return math.log(1 + (units - df + 0.5) / (df + 0.5))
-
-
-def top_terms(weights: Mapping[int, float], frequencies: Mapping[int, int], units: int) -> dict[int, float]:
-    """Return at most MAX_TERMS terms, those with the greatest weight x IDF; ties go to the smaller hash."""
-    if len(weights) <= MAX_TERMS:
-        return dict(weights)
-    ranked = sorted(
-        weights,
-        key=lambda term: (-weights[term] * inverse_document_frequency(frequencies.get(term, 0), units), term),
-    )
-    return {term: weights[term] for term in ranked[:MAX_TERMS]}
 
 
 def count_units(bags: Iterable[KeywordBag]) -> dict[int, int]:
