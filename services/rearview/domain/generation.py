@@ -56,6 +56,27 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Probes:
+    """Texts and the vectors the described model gave them, to recognise the model by.
+
+    Attributes:
+        texts: the probe texts.
+        passages: (n, d) float32, raw vectors of the texts as passages.
+        queries: (n, d) float32, raw vectors of the texts as queries.
+    """
+
+    texts: tuple[str, ...]
+    passages: NDArray[np.float32] = field(repr=False)
+    queries: NDArray[np.float32] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("passages", "queries"):
+            vectors = getattr(self, name)
+            if vectors.ndim != 2 or vectors.shape[0] != len(self.texts):
+                raise InvalidModelInput(name, f"expected one vector a text, got shape {vectors.shape}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ModelCard:
     """What is known about one embedding model.
 
@@ -67,6 +88,7 @@ class ModelCard:
         mean_passage: (d,) float32, mean of L2-normalised passage vectors over Chinese and
             English text in equal parts; zeros mean "no centring".
         thresholds: calibrated similarity thresholds.
+        probes: how to recognise the model, or None on a card that is still to be calibrated.
         precision_family: see `EmbeddingGeneration`.
         normalisation: always "l2": vectors have length one before centring.
     """
@@ -77,6 +99,7 @@ class ModelCard:
     prompts: Prompts
     mean_passage: NDArray[np.float32] = field(repr=False)
     thresholds: Thresholds
+    probes: Probes | None = None
     precision_family: str = FULL_PRECISION
     normalisation: str = "l2"
 
@@ -92,6 +115,8 @@ class ModelCard:
             raise InvalidModelInput("mean_passage", f"shape {mean.shape} does not fit dimension {self.dimension}")
         if not np.isfinite(mean).all():
             raise InvalidModelInput("mean_passage", "holds a number that is not finite")
+        if self.probes is not None and self.probes.passages.shape[1] != self.dimension:
+            raise InvalidModelInput("probes", f"their vectors do not fit dimension {self.dimension}")
         mean.flags.writeable = False
         object.__setattr__(self, "mean_passage", mean)
 
