@@ -65,9 +65,9 @@ class Calendar:
 
     def day(self, offset: int) -> TimeRange:
         """The day `offset` days from today."""
-        return self.date(self.today + timedelta(days=offset))
+        return self.on_date(self.today + timedelta(days=offset))
 
-    def date(self, day: date) -> TimeRange:
+    def on_date(self, day: date) -> TimeRange:
         """One local day."""
         return self.days(day, day)
 
@@ -97,7 +97,7 @@ class Calendar:
 
     def weekday(self, weekday: int, week_offset: int) -> TimeRange:
         """A weekday (Monday is 0) of the week `week_offset` weeks from the current one."""
-        return self.date(self.monday(week_offset) + timedelta(days=weekday))
+        return self.on_date(self.monday(week_offset) + timedelta(days=weekday))
 
     def recent_weekday(self, weekday: int, *, include_today: bool) -> TimeRange:
         """The latest such weekday that is past, or today where that counts."""
@@ -139,7 +139,7 @@ class Calendar:
         """The latest such date that is past or today; 29 February goes back to a leap year."""
         for year in range(self.today.year, self.today.year - 9, -1):
             if day <= calendar.monthrange(year, month)[1] and date(year, month, day) <= self.today:
-                return self.date(date(year, month, day))
+                return self.on_date(date(year, month, day))
         raise ValueError(f"no such date: month {month}, day {day}")
 
     def day_of_month(self, day: int) -> TimeRange:
@@ -150,7 +150,7 @@ class Calendar:
             if day <= calendar.monthrange(candidate_year, candidate_month)[1]:
                 candidate = date(candidate_year, candidate_month, day)
                 if candidate <= self.today:
-                    return self.date(candidate)
+                    return self.on_date(candidate)
         raise ValueError(f"no such day of a month: {day}")
 
     def quarter(self, year: int, quarter: int) -> TimeRange:
@@ -234,8 +234,8 @@ class Calendar:
             return TimeRange(self.now, self.now + length) if future else TimeRange(self.now - length, self.now)
         edge = self.today + timedelta(days=_days(amount, unit)) * (1 if future else -1)
         if future:
-            return TimeRange(self.now, self.date(edge).end)
-        return TimeRange(self.date(edge).start, self.now)
+            return TimeRange(self.now, self.on_date(edge).end)
+        return TimeRange(self.on_date(edge).start, self.now)
 
     def shifted_years(self, found: TimeRange, years: int) -> TimeRange:
         """The same local dates `years` years later."""

@@ -110,7 +110,7 @@ def _within_day(calendar: Calendar, day: date, groups: Groups) -> TimeRange:
         return calendar.hours(day, hour, hour + (0.5 if "minute" in groups else 1))
     if "part" in groups:
         return calendar.part(day, _PARTS[" ".join(groups["part"].lower().split())])
-    return calendar.date(day)
+    return calendar.on_date(day)
 
 
 def _local_day(calendar: Calendar, found: TimeRange, groups: Groups) -> TimeRange:
@@ -188,7 +188,9 @@ def _step_month(calendar: Calendar, groups: Groups) -> TimeRange:
 def _month_day(calendar: Calendar, groups: Groups) -> TimeRange:
     month, day = _month(groups["month"]), _day_number(groups["day"])
     found = (
-        calendar.date(date(int(groups["year"]), month, day)) if "year" in groups else calendar.recent_date(month, day)
+        calendar.on_date(date(int(groups["year"]), month, day))
+        if "year" in groups
+        else calendar.recent_date(month, day)
     )
     if "last_day" not in groups:
         return _local_day(calendar, found, groups)
@@ -223,13 +225,13 @@ def _quarter(calendar: Calendar, groups: Groups) -> TimeRange:
 def _holiday(calendar: Calendar, groups: Groups) -> TimeRange:
     month, day = _HOLIDAYS[" ".join(groups["holiday"].lower().replace("\u2019", "'").split())]
     if "year" in groups:
-        return calendar.date(date(int(groups["year"]), month, day))
-    this_year = calendar.date(date(calendar.today.year, month, day))
+        return calendar.on_date(date(int(groups["year"]), month, day))
+    this_year = calendar.on_date(date(calendar.today.year, month, day))
     offset = _STEPS.get(groups.get("step", "").lower())
     ahead = this_year.start > calendar.now
     if offset is None or offset < 0:
-        return calendar.date(date(calendar.today.year - ahead, month, day))
-    return this_year if offset == 0 or ahead else calendar.date(date(calendar.today.year + 1, month, day))
+        return calendar.on_date(date(calendar.today.year - ahead, month, day))
+    return this_year if offset == 0 or ahead else calendar.on_date(date(calendar.today.year + 1, month, day))
 
 
 def _decade(calendar: Calendar, groups: Groups) -> TimeRange:

@@ -70,7 +70,7 @@ _MAY_NAME_A_TIME = re.compile(
 def _iso(calendar: Calendar, groups: Groups) -> TimeRange:
     day = date(int(groups["year"]), int(groups["month"]), int(groups["day"]))
     if "hour" not in groups:
-        return calendar.date(day)
+        return calendar.on_date(day)
     hour, minute = int(groups["hour"]), int(groups["minute"])
     offset = groups.get("offset", "")
     if not offset:
@@ -84,7 +84,7 @@ def _american(calendar: Calendar, groups: Groups) -> TimeRange:
     """12/31/2024, or 31/12/2024 where the first number can be no month."""
     first, second, year = int(groups["first"]), int(groups["second"]), int(groups["year"])
     month, day = (second, first) if first > 12 else (first, second)
-    return calendar.date(date(year, month, day))
+    return calendar.on_date(date(year, month, day))
 
 
 _NUMERIC_RULES = (

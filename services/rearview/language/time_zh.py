@@ -106,7 +106,7 @@ def _within_day(calendar: Calendar, day: date, groups: Groups) -> TimeRange:
         if hour < _NOON and (late_noon or part in (DayPart.AFTERNOON, DayPart.EVENING)):
             hour += _NOON
         return calendar.hours(day, hour, hour + (0.5 if written else 1))
-    return calendar.part(day, part) if part else calendar.date(day)
+    return calendar.part(day, part) if part else calendar.on_date(day)
 
 
 def _day_word(calendar: Calendar, groups: Groups) -> TimeRange:
@@ -190,8 +190,8 @@ def _within_year(calendar: Calendar, year: int, groups: Groups) -> TimeRange:
         first_quarter = 1 if groups["half"] == "上" else 3
         return TimeRange(calendar.quarter(year, first_quarter).start, calendar.quarter(year, first_quarter + 1).end)
     if "edge" in groups:
-        first, last = {"初": (1, 3), "中": (5, 8)}.get(groups["edge"], (10, 12))
-        return TimeRange(calendar.month(year, first).start, calendar.month(year, last).end)
+        first_month, last_month = {"初": (1, 3), "中": (5, 8)}.get(groups["edge"], (10, 12))
+        return TimeRange(calendar.month(year, first_month).start, calendar.month(year, last_month).end)
     return calendar.year(year)
 
 
@@ -207,8 +207,8 @@ def _absolute_year(calendar: Calendar, groups: Groups) -> TimeRange:
 def _bare_date(calendar: Calendar, groups: Groups) -> TimeRange:
     month = _whole(groups["month"])
     if "day" in groups:
-        day = calendar.recent_date(month, _whole(groups["day"])).start.astimezone(calendar.zone).date()
-        return _within_day(calendar, day, groups)
+        latest = calendar.recent_date(month, _whole(groups["day"]))
+        return _within_day(calendar, latest.start.astimezone(calendar.zone).date(), groups)
     found = calendar.recent_month(month)
     if "third" in groups:
         return calendar.month_part(found.start.astimezone(calendar.zone).year, month, _THIRDS[groups["third"]])
