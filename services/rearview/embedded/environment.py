@@ -5,6 +5,7 @@ Each service's `config.py` reads the same names; a cluster sets them from Config
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,7 +95,7 @@ class ServicePorts:
 
 
 def service_environment(
-    service: str, ports: dict[str, ServicePorts], addresses: StackAddresses, models: Path, log_level: str
+    service: str, ports: Mapping[str, ServicePorts], addresses: StackAddresses, models: Path, log_level: str
 ) -> dict[str, str]:
     """Return the variables of one service; only the gateway learns the operator's credentials."""
     secrets = addresses.secrets

@@ -2,8 +2,8 @@
 
 The data folder may lie where PostgreSQL's account cannot go (below /root, mode 0700). Nothing is opened up for it.
 The supervisor enters the cluster's folder first and only then changes the account, and the server is told that its
-data is in `/proc/self/cwd`: the kernel resolves that to the folder itself, without walking the path to it. What else
-the server needs lies beside the cluster and is named relative to it.
+data is in `/proc/self/cwd`: the kernel resolves that to the folder itself, without walking the path to it. Its
+configuration lies inside, and its socket's folder is named relative to it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class PostgresServer:
                 "-D",
                 self._seen_by_server(),
                 "-c",
-                f"config_file={self._seen_by_server()}/../{CONFIGURATION}",
+                f"config_file={self._seen_by_server()}/{CONFIGURATION}",
             ),
             environment=ENVIRONMENT,
             ready=probe_in_thread(lambda: ping(self._superuser_url), PostgresUnreachable),
@@ -91,7 +91,7 @@ class PostgresServer:
                 "installation and import into a new data folder"
             )
         self._own(self._folder.postgres_sockets)
-        configuration = self._folder.postgres / CONFIGURATION
+        configuration = data / CONFIGURATION
         sockets = os.path.relpath(self._folder.postgres_sockets, data)
         configuration.write_text(render(settings(data, self._port, sockets)), encoding="utf-8")
         configuration.chmod(0o600)
