@@ -21,7 +21,7 @@ class Metrics:
 
     def __init__(self, service: str) -> None:
         # A `_created` series beside every counter would double their number for nothing.
-        disable_created_metrics()
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self.service = service
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
