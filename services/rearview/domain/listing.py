@@ -1,6 +1,6 @@
 """What a list of memories asks for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rearview.domain.memory import MemoryState
 from rearview.domain.paging import PageRequest
@@ -12,6 +12,6 @@ class ListMemories:
     """One page of a namespace's memories, newest first."""
 
     namespace: str
-    filter: MemoryFilter = MemoryFilter()
+    filter: MemoryFilter = field(default_factory=MemoryFilter)
     states: frozenset[MemoryState] = frozenset({MemoryState.ACTIVE})
-    page: PageRequest = PageRequest()
+    page: PageRequest = field(default_factory=PageRequest)
