@@ -15,7 +15,7 @@ def main() -> int:
     parser.add_argument("--phase", choices=("pre", "post", "all"), default="all", help="part of a roll-out")
     phase = parser.parse_args().phase
     try:
-        config = MigrateConfig()
+        config = MigrateConfig()  # type: ignore[call-arg]  # from the environment
     except ValidationError as error:
         for problem in error.errors(include_input=False, include_url=False):
             name = "_".join(("REARVIEW", *(str(part) for part in problem["loc"]))).upper()

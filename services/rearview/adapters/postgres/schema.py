@@ -92,11 +92,16 @@ def _connection(url: str, wait_seconds: float) -> Iterator[psycopg.Connection[Tu
                 autocommit=True,
                 connect_timeout=10,
                 application_name="rearview-migrate",
-                options="-c search_path=public -c client_min_messages=warning",
+                # The server looks now and then whether this process still lives, so that a killed migration does not
+                # keep its lock until a long statement ends.
+                options="-c search_path=public -c client_min_messages=warning -c client_connection_check_interval=1000",
             )
             break
-        except psycopg.ProgrammingError as error:
-            raise MigrationFailed(f"the database's URL is malformed: {_first_line(error)}") from None
+        except psycopg.ProgrammingError:
+            # The driver's text may quote the password.
+            raise MigrationFailed(
+                "the database's URL is malformed; expected postgresql://role:password@host:port/database"
+            ) from None
         except psycopg.OperationalError as error:
             # Only a server that is not up yet is worth waiting for; a wrong password stays wrong.
             refused = "FATAL" in str(error) and "starting up" not in str(error)
@@ -108,9 +113,7 @@ def _connection(url: str, wait_seconds: float) -> Iterator[psycopg.Connection[Tu
 
 
 @contextmanager
-def _lock(
-    connection: psycopg.Connection[TupleRow], on_progress: Progress, timeout_seconds: float
-) -> Iterator[None]:
+def _lock(connection: psycopg.Connection[TupleRow], on_progress: Progress, timeout_seconds: float) -> Iterator[None]:
     """Hold the advisory lock of migrations. It ends with the connection, so a killed migration blocks nobody."""
     taken = connection.execute("SELECT pg_try_advisory_lock(%s)", [LOCK_NUMBER]).fetchone()
     if taken is None or not taken[0]:

@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias
 
 from procrastinate.schema import SchemaManager
 
-from rearview.adapters.postgres.schema_preconditions import MigrationFailed
 from rearview.adapters.postgres.schema_ledger import SchemaChange
+from rearview.adapters.postgres.schema_preconditions import MigrationFailed
 
 Phase: TypeAlias = Literal["pre", "post", "all"]
 

@@ -66,7 +66,7 @@ class _FileMigration(Migration):  # type: ignore[misc]
         super().__init__(change.change_id, path=f"{change.change_id}.sql", source_dir="")
         self.use_transactions = change.transactional
         self.steps = [MigrationStep(0, change.sql, None)]
-        self._depends = set()
+        self._depends: set[Migration] = set()
 
 
 class _Backend(PostgresqlPsycopgBackend):  # type: ignore[misc]
@@ -77,21 +77,21 @@ class _Backend(PostgresqlPsycopgBackend):  # type: ignore[misc]
         database = DatabaseURI("postgresql+psycopg", None, None, None, None, connection.info.dbname, {})
         super().__init__(database, LEDGER_TABLE)
 
-    def connect(self, dburi: DatabaseURI) -> psycopg.Connection[TupleRow]:
+    def connect(self, _uri: DatabaseURI) -> psycopg.Connection[TupleRow]:
         return self._given
 
     @contextmanager
-    def lock(self, timeout: float = 10) -> Iterator[None]:
+    def lock(self, _timeout: float = 10) -> Iterator[None]:
         # yoyo's lock is a row that outlives a killed process; the caller's advisory lock does not.
         yield
 
-    def apply_one(self, migration: _FileMigration, force: bool = False, mark: bool = True) -> None:
+    def apply_one(self, migration: _FileMigration) -> None:
         if migration.use_transactions:
             with self.transaction():
-                migration.process_steps(self, "apply", force=force)
+                migration.process_steps(self, "apply")
                 self.mark_one(migration)
         else:
-            migration.process_steps(self, "apply", force=force)
+            migration.process_steps(self, "apply")
             with self.transaction():
                 self.mark_one(migration)
 

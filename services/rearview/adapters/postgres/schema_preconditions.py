@@ -27,7 +27,7 @@ def check_owner(connection: psycopg.Connection[TupleRow], ledger_table: str) -> 
         connection,
         """
         SELECT current_user,
-               coalesce((SELECT pg_has_role(n.nspowner, 'USAGE') FROM pg_namespace n WHERE n.nspname = 'public'), false),
+               coalesce((SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = 'public'), false),
                (SELECT r.rolname FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner
                 WHERE c.oid = to_regclass(%s) AND NOT pg_has_role(c.relowner, 'USAGE'))
         """,
@@ -40,17 +40,15 @@ def check_owner(connection: psycopg.Connection[TupleRow], ledger_table: str) -> 
     if table_owner is not None:
         raise MigrationFailed(f"the tables belong to the role {table_owner}; migrate under that role, not as {role}")
     if not owns_schema:
-        database = connection.info.dbname
         raise MigrationFailed(
-            f"the role {role} does not own the schema public; let its owner run: ALTER DATABASE {database} OWNER TO {role}"
+            f"the role {role} does not own the schema public; let the owner of the database run: "
+            f"ALTER DATABASE {connection.info.dbname} OWNER TO {role}"
         )
 
 
 def check_roles(connection: psycopg.Connection[TupleRow]) -> None:
     """Raises: MigrationFailed: the services' roles cannot be made, or could get around row-level security."""
-    may_create = _row(
-        connection, "SELECT rolsuper OR rolcreaterole FROM pg_roles WHERE rolname = current_user"
-    )[0]
+    may_create = _row(connection, "SELECT rolsuper OR rolcreaterole FROM pg_roles WHERE rolname = current_user")[0]
     for role in _SERVICE_ROLES:
         found = connection.execute(
             """
