@@ -1,9 +1,10 @@
 """Appending turns: redacted, stored, put into working memory, then acknowledged. No model runs on this path."""
 
 import asyncio
+from contextlib import suppress
 
-from rearview.domain.errors import Unavailable
 from rearview.domain.capture import rated
+from rearview.domain.errors import Unavailable
 from rearview.domain.event import Event, WorkingTurn
 from rearview.domain.importance import importance
 from rearview.domain.keyword_bag import MAX_OWN_TOKENS
@@ -59,11 +60,9 @@ class EventAppender:
             scope, command.session_id, logged, request=command.request, now=self._clock.now()
         )
         session = SessionKey(scope.tenant_id, scope.namespace_id, command.session_id)
-        try:
+        with suppress(Unavailable):
             # Repeated requests too: the first may have died between the log and working memory.
             await self._working_memory.append(session, [self._working_turn(event) for event in appended.events])
-        except Unavailable:
-            pass
         return appended.events
 
     def _prepared(self, scope: Scope, command: AppendEvents) -> list[LoggedEvent]:

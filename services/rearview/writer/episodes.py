@@ -37,14 +37,11 @@ def memory_of_turn(
     """Return the memory that a turn begins: an episode, or a memory of a forced kind, which stays one turn."""
     event, analysis = turn.event, turn.analysis
     trust = trust_of(event)
-    if memory_type is MemoryType.EPISODE or event.speaker:
-        content = line(event)
-    else:
-        content = event.searchable_text
+    as_line = memory_type is MemoryType.EPISODE or event.speaker
     return Memory(
         memory_id=memory_id,
         type=memory_type,
-        content=content,
+        content=line(event) if as_line else event.searchable_text,
         occurred_at=event.occurred_at,
         occurred_until=event.occurred_at,
         created_at=now,

@@ -101,9 +101,7 @@ class IndexPlan:
             for term in turn.bag.weights
         }
 
-    def projections(
-        self, statistics: KeywordStatistics
-    ) -> tuple[tuple[SearchUnit, ...], tuple[UnitProjection, ...]]:
+    def projections(self, statistics: KeywordStatistics) -> tuple[tuple[SearchUnit, ...], tuple[UnitProjection, ...]]:
         """Return the units of new turns, and the new projections of older turns whose windows grew."""
         touched = self.touched()
         counted = with_bags(statistics, [turn.bag for turn, closed in touched.values() if closed])
@@ -142,9 +140,7 @@ class IndexPlan:
         looked_at = _segment_turn(turn)
         if self.open_episode is None or self.segment is None:
             return self._begin_episode(turn, looked_at, "first")
-        boundary = boundary_before(
-            self.segment, looked_at, _segment_turn(following) if following else None, self.rules
-        )
+        boundary = boundary_before(self.segment, looked_at, _segment_turn(following) if following else None, self.rules)
         if boundary is not None:
             return self._begin_episode(turn, looked_at, boundary.value)
         episode = joined_by(self.open_episode, turn, self.now)

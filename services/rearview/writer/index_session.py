@@ -133,11 +133,12 @@ class SessionIndexer:
         self, events: Sequence[Event], stages: dict[str, float]
     ) -> list[tuple[Event, Analysis, CaptureDecision]]:
         def read() -> list[tuple[Event, Analysis, CaptureDecision]]:
-            found = []
-            for event in events:
-                analysis = self._analyzer.analyze(event.searchable_text, reference=event.occurred_at)
-                found.append((event, analysis, decide(event, analysis.signals)))
-            return found
+            analyses = self._analyzer.analyze_batch(
+                [event.searchable_text for event in events],
+                references=[event.occurred_at for event in events],
+                roles=[event.role.name.lower() for event in events],
+            )
+            return [(e, a, decide(e, a.signals)) for e, a in zip(events, analyses, strict=True)]
 
         started = time.perf_counter()
         result = await asyncio.to_thread(read) if events else []
