@@ -5,7 +5,20 @@ from datetime import datetime
 from rearview.domain.event import Event, EventRole
 from rearview.domain.text import Language
 
-_MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 
 _ROLE_NAMES = {
     EventRole.USER: "user",

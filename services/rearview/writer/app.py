@@ -99,9 +99,7 @@ async def open_writer(
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
         url = config.database_url.get_secret_value()
-        calls = await stack.enter_async_context(
-            Database(url, max_connections=config.max_connections, vectors=False)
-        )
+        calls = await stack.enter_async_context(Database(url, max_connections=config.max_connections, vectors=False))
         jobs = await stack.enter_async_context(
             Database(
                 url,

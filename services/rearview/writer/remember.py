@@ -43,9 +43,7 @@ class ReadText:
 class TextReader:
     """Reads texts of memories: analysis, vector, keywords."""
 
-    def __init__(
-        self, embedder: Embedder, analyzer: Analyzer, hasher: KeywordHasher, canonical: Canonical
-    ) -> None:
+    def __init__(self, embedder: Embedder, analyzer: Analyzer, hasher: KeywordHasher, canonical: Canonical) -> None:
         self._embedder = embedder
         self._analyzer = analyzer
         self._hasher = hasher
@@ -168,9 +166,7 @@ class MemoryKeeper:
         )
         new = await projected(self._store, scope, memory, text)
         merge_at = self._merges.due(scope.tenant_id, scope.namespace_id, 1, now)
-        remembered = await self._store.remember(
-            scope, new, request=command.request, now=now, merge_units_at=merge_at
-        )
+        remembered = await self._store.remember(scope, new, request=command.request, now=now, merge_units_at=merge_at)
         if remembered.outcome is RememberOutcome.CREATED:
             self._merges.committed(scope.tenant_id, scope.namespace_id, 1, merge_at, now)
         return remembered

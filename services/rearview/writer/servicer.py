@@ -6,9 +6,9 @@ from typing import Any, Never
 import grpc.aio
 
 from rearview.domain.errors import FeatureNotOffered, RearviewError
+from rearview.domain.names import parse_session
 from rearview.domain.principal import Access
 from rearview.internal.v1 import writer_service_pb2_grpc
-from rearview.domain.names import parse_session
 from rearview.ports.clock import Clock
 from rearview.rpc.call_context import current_caller
 from rearview.rpc.convert.events import append_events_from_proto, event_to_proto, session_to_proto
@@ -51,7 +51,7 @@ class WriterServicer(writer_service_pb2_grpc.WriterServiceServicer):
         self._forgetter = forgetter
         self._clock = clock
 
-    async def AppendEvents(  # noqa: N802 - the method's name in the .proto
+    async def AppendEvents(
         self, request: memory_service_pb2.AppendEventsRequest, context: Context
     ) -> memory_service_pb2.AppendEventsResponse:
         command = append_events_from_proto(request, self._clock.now())
@@ -63,21 +63,21 @@ class WriterServicer(writer_service_pb2_grpc.WriterServiceServicer):
             ]
         )
 
-    async def EndSession(  # noqa: N802
+    async def EndSession(
         self, request: memory_service_pb2.EndSessionRequest, context: Context
     ) -> event_pb2.Session:
         name = parse_session(request.name, "name")
         scope = scope_of(current_caller(), name.namespace, Access.WRITE)
         return session_to_proto(await self._ender.end(scope, name.session), name.namespace)
 
-    async def Remember(  # noqa: N802
+    async def Remember(
         self, request: memory_service_pb2.RememberRequest, context: Context
     ) -> memory_service_pb2.RememberResponse:
         command = remember_from_proto(request, self._clock.now())
         scope = scope_of(current_caller(), command.namespace, Access.WRITE)
         return remembered_to_proto(await self._keeper.remember(scope, command), command.namespace)
 
-    async def BatchRemember(  # noqa: N802
+    async def BatchRemember(
         self, request: memory_service_pb2.BatchRememberRequest, context: Context
     ) -> memory_service_pb2.BatchRememberResponse:
         namespace, commands = batch_remember_from_proto(request, self._clock.now())
@@ -88,21 +88,21 @@ class WriterServicer(writer_service_pb2_grpc.WriterServiceServicer):
             [command if isinstance(command, RearviewError) else next(results) for command in commands], namespace
         )
 
-    async def UpdateMemory(  # noqa: N802
+    async def UpdateMemory(
         self, request: memory_service_pb2.UpdateMemoryRequest, context: Context
     ) -> memory_pb2.Memory:
         command = update_memory_from_proto(request)
         scope = scope_of(current_caller(), command.namespace, Access.WRITE)
         return memory_to_proto(await self._updater.update(scope, command), command.namespace)
 
-    async def Forget(  # noqa: N802
+    async def Forget(
         self, request: forget_pb2.ForgetRequest, context: Context
     ) -> forget_pb2.ForgetReceipt:
         command = forget_from_proto(request)
         scope = scope_of(current_caller(), command.namespace, Access.WRITE)
         return forget_receipt_to_proto(await self._forgetter.forget(scope, command))
 
-    async def Restore(  # noqa: N802
+    async def Restore(
         self, request: forget_pb2.RestoreRequest, context: Context
     ) -> forget_pb2.ForgetReceipt:
         receipt_id = receipt_id_from_name(request.name)
@@ -117,12 +117,12 @@ class WriterServicer(writer_service_pb2_grpc.WriterServiceServicer):
         scope = scope_of(caller, receipt.namespace, Access.WRITE)
         return forget_receipt_to_proto(await self._forgetter.restore(scope, receipt_id))
 
-    async def UndoSupersession(  # noqa: N802
+    async def UndoSupersession(
         self, request: memory_service_pb2.UndoSupersessionRequest, context: Context
     ) -> memory_pb2.Memory:
         _not_offered("UndoSupersession")
 
-    async def ImportMemories(  # noqa: N802
+    async def ImportMemories(
         self, request_iterator: AsyncIterator[memory_service_pb2.ImportMemoriesRequest], context: Context
     ) -> memory_service_pb2.ImportMemoriesResponse:
         _not_offered("ImportMemories")

@@ -84,9 +84,7 @@ class MemoryUpdater:
         values["redactions"] = tuple(dict.fromkeys((*before.redactions, *categories)))
         if text is not None:
             values |= _of_text(command, text)
-            values["entities"] = self._reader.entities(
-                command.entities if "entities" in mask else (), text.analysis
-            )
+            values["entities"] = self._reader.entities(command.entities if "entities" in mask else (), text.analysis)
         elif "entities" in mask:
             values["entities"] = self._reader.named(command.entities)
         return replace(before, updated_at=now, **values)
