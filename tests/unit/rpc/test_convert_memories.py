@@ -19,6 +19,7 @@ from rearview.domain.writing import UPDATABLE_FIELDS, Remember, Remembered, Reme
 from rearview.rpc.convert import memories as convert
 from rearview.rpc.convert.filters import memory_filter_from_proto
 from rearview.rpc.convert.requests import version_from_etag
+from rearview.rpc.convert.times import time_from_proto
 from rearview.rpc.convert.violations import Violations
 from rearview.v1 import memory_pb2, memory_service_pb2, recall_pb2
 from tests.unit.rpc.garbage import convert_or_refuse, mutated
@@ -79,8 +80,6 @@ memories = st.builds(
 
 
 def _time(message: Any, path: str) -> datetime | None:
-    from rearview.rpc.convert.times import time_from_proto
-
     return time_from_proto(getattr(message, path), path, Violations()) if message.HasField(path) else None
 
 

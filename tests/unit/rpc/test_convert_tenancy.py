@@ -1,5 +1,6 @@
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
@@ -105,8 +106,6 @@ def test_bad_tenants_and_keys_are_refused_field_by_field() -> None:
 @few
 @given(quotas, moments, st.booleans())
 def test_a_tenant_and_its_key_are_told_in_full(limits_: Quotas, created_at: datetime, disabled: bool) -> None:
-    from uuid import UUID
-
     tenant = Tenant(UUID(int=1), "acme", "Acme 公司", created_at, disabled, limits_, 8)
     key = ApiKey("k1", "agent", Role.ADMIN, created_at, ("a",), created_at, None)
     message = convert.created_tenant_to_proto(CreatedTenant(tenant, key, "s3cret"))
@@ -159,8 +158,6 @@ def test_an_update_leaves_alone_what_it_does_not_name() -> None:
 @few
 @given(moments, durations)
 def test_a_namespace_is_told_in_full(moment: datetime, grace: timedelta) -> None:
-    from uuid import UUID
-
     message = namespace_convert.namespace_to_proto(
         Namespace(UUID(int=1), "team", "alice", moment, moment, "团队", Visibility.PUBLIC, grace, 12, 3)
     )

@@ -1,6 +1,7 @@
 """Interceptors and server, over real calls of every kind."""
 
 import asyncio
+import io
 import json
 from collections.abc import AsyncIterator
 from typing import Any
@@ -26,10 +27,12 @@ from rearview.rpc.interceptors import (
     MetricsInterceptor,
 )
 from rearview.rpc.server import serve
+from rearview.telemetry.logs import configure_logging
 from rearview.telemetry.metrics import Metrics, RequestMetrics
-from rearview.v1 import memory_pb2, memory_service_pb2_grpc
+from rearview.v1 import event_pb2, memory_pb2, memory_service_pb2_grpc
 from rearview.v1 import memory_service_pb2 as messages
 from tests.support.grpc_server import running_server
+from tests.unit.telemetry.logging_state import restored_logging
 
 SERVICE = "rearview.v1.MemoryService"
 KEY = "k" * 32
@@ -73,8 +76,6 @@ class Servicer(memory_service_pb2_grpc.MemoryServiceServicer):
         return memory_pb2.Memory(name=self.seen["request_id"])
 
     async def EndSession(self, request: messages.EndSessionRequest, context: Any) -> Any:  # noqa: N802
-        from rearview.v1 import event_pb2
-
         return event_pb2.Session(name=current_caller().principal)
 
     async def ExportMemories(  # noqa: N802
@@ -98,12 +99,21 @@ class Servicer(memory_service_pb2_grpc.MemoryServiceServicer):
         return messages.ImportMemoriesResponse(stored_count=count)
 
 
+def new_servicer() -> Servicer:
+    # What it does not define, the generated methods answer; the stubs for type checkers want all of them.
+    return Servicer()  # type: ignore[abstract]
+
+
 def register(servicer: Servicer) -> Any:
     def add(server: grpc.aio.Server) -> list[str]:
         memory_service_pb2_grpc.add_MemoryServiceServicer_to_server(servicer, server)
         return [SERVICE]
 
     return add
+
+
+def untyped(make: Any, *args: Any) -> Any:
+    return make(*args)
 
 
 async def failure(call: Any) -> tuple[grpc.aio.AioRpcError, errors.RearviewError]:
@@ -127,7 +137,7 @@ def get(stub: Any, name: str, **kwargs: Any) -> Any:
 
 
 async def test_request_ids_are_taken_if_sane_and_returned_always() -> None:
-    servicer = Servicer()
+    servicer = new_servicer()
     async with (
         running_server(register(servicer), [ErrorInterceptor()]) as (address, _),
         open_channel(address) as channel,
@@ -145,7 +155,7 @@ async def test_request_ids_are_taken_if_sane_and_returned_always() -> None:
 
 
 async def test_traces_are_continued_and_passed_on() -> None:
-    servicer = Servicer()
+    servicer = new_servicer()
     incoming = f"00-{'a' * 32}-{'b' * 16}-01"
     async with (
         running_server(register(servicer), [ErrorInterceptor()]) as (address, _),
@@ -163,7 +173,7 @@ async def test_traces_are_continued_and_passed_on() -> None:
 
 async def test_failures_of_every_kind_of_call_arrive_typed(capfd: pytest.CaptureFixture[str]) -> None:
     async with (
-        running_server(register(Servicer()), [ErrorInterceptor(), AccessLogInterceptor()]) as (
+        running_server(register(new_servicer()), [ErrorInterceptor(), AccessLogInterceptor()]) as (
             address,
             _,
         ),
@@ -184,7 +194,7 @@ async def test_failures_of_every_kind_of_call_arrive_typed(capfd: pytest.Capture
         assert (raw.code(), raw.details()) == (grpc.StatusCode.DATA_LOSS, "as it is")
         _, undefined = await failure(stub.Remember(messages.RememberRequest()))
         assert (type(undefined), undefined.metadata) == (errors.FeatureNotOffered, {"feature": "Remember"})
-        _, unknown = await failure(channel.unary_unary(f"/{SERVICE}/Nothing")(b""))
+        _, unknown = await failure(untyped(channel.unary_unary, f"/{SERVICE}/Nothing")(b""))
         assert type(unknown) is errors.FeatureNotOffered
 
         lines, ended = await until_failure(stub.ExportMemories(messages.ExportMemoriesRequest(include_history=True)))
@@ -201,12 +211,12 @@ async def test_failures_of_every_kind_of_call_arrive_typed(capfd: pytest.Capture
 
 
 async def test_an_internal_error_of_a_service_behind_keeps_its_request_id() -> None:
-    behind, front = Servicer(), Servicer()
+    behind, front = new_servicer(), new_servicer()
     async with (
         running_server(register(behind), [ErrorInterceptor()]) as (inner, _),
         open_channel(inner) as inner_channel,
     ):
-        front.elsewhere = memory_service_pb2_grpc.MemoryServiceStub(inner_channel)  # type: ignore[assignment]
+        front.elsewhere = memory_service_pb2_grpc.MemoryServiceStub(inner_channel)
         async with running_server(register(front), [ErrorInterceptor()]) as (outer, _), open_channel(outer) as channel:
             stub = memory_service_pb2_grpc.MemoryServiceStub(channel)
             _, error = await failure(get(stub, "pass on", metadata=(("x-request-id", "r7"),)))
@@ -214,7 +224,7 @@ async def test_an_internal_error_of_a_service_behind_keeps_its_request_id() -> N
 
 
 async def test_the_service_itself_reports_the_deadline_and_stops_the_work() -> None:
-    servicer = Servicer()
+    servicer = new_servicer()
     async with (
         running_server(register(servicer), [ErrorInterceptor()]) as (address, _),
         open_channel(address) as channel,
@@ -232,7 +242,7 @@ async def test_the_service_itself_reports_the_deadline_and_stops_the_work() -> N
 
 
 async def test_a_caller_that_hangs_up_cancels_the_work() -> None:
-    servicer = Servicer()
+    servicer = new_servicer()
     async with (
         running_server(register(servicer), [ErrorInterceptor(), AccessLogInterceptor()]) as (
             address,
@@ -249,7 +259,7 @@ async def test_a_caller_that_hangs_up_cancels_the_work() -> None:
 
 async def test_only_signed_identities_are_served() -> None:
     interceptors = [ErrorInterceptor(), IdentityInterceptor(KEY)]
-    async with running_server(register(Servicer()), interceptors) as (address, _), open_channel(address) as channel:
+    async with running_server(register(new_servicer()), interceptors) as (address, _), open_channel(address) as channel:
         stub = memory_service_pb2_grpc.MemoryServiceStub(channel)
 
         def end(metadata: Any = ()) -> Any:
@@ -259,7 +269,7 @@ async def test_only_signed_identities_are_served() -> None:
         assert type((await failure(end()))[1]) is errors.CredentialMissing
         assert type((await failure(end((("rearview-identity", "x.y.z"),))))[1]) is errors.CredentialInvalid
         assert type((await failure(end(identity_metadata(CALLER, "x" * 32))))[1]) is errors.CredentialInvalid
-        health = health_pb2_grpc.HealthStub(channel)
+        health = untyped(health_pb2_grpc.HealthStub, channel)
         assert (await health.Check(health_pb2.HealthCheckRequest())).status == health_pb2.HealthCheckResponse.SERVING
 
 
@@ -271,7 +281,7 @@ async def test_nobody_calls_outside_of_a_call() -> None:
 
 async def test_a_message_that_is_too_large_is_the_documented_error_on_either_side_of_the_transport_limit() -> None:
     async with (
-        running_server(register(Servicer()), [ErrorInterceptor()], max_message_bytes=1_000) as (
+        running_server(register(new_servicer()), [ErrorInterceptor()], max_message_bytes=1_000) as (
             address,
             _,
         ),
@@ -282,7 +292,7 @@ async def test_a_message_that_is_too_large_is_the_documented_error_on_either_sid
             _, error = await failure(get(stub, "x" * size))
             assert type(error) is errors.RequestTooLarge
             assert int(error.metadata["size_bytes"]) > size
-        raw, error = await failure(channel.unary_unary(f"/{SERVICE}/GetMemory")(b"\xff\xff"))
+        raw, error = await failure(untyped(channel.unary_unary, f"/{SERVICE}/GetMemory")(b"\xff\xff"))
         assert (raw.code(), type(error)) == (grpc.StatusCode.INVALID_ARGUMENT, errors.InvalidFields)
         large = [messages.ImportMemoriesRequest(line="x" * 1_500)]
         assert type((await failure(stub.ImportMemories(iter(large))))[1]) is errors.RequestTooLarge
@@ -292,7 +302,7 @@ async def test_a_message_that_is_too_large_is_the_documented_error_on_either_sid
 
 
 async def test_calls_beyond_the_limit_are_refused_as_overload() -> None:
-    servicer = Servicer()
+    servicer = new_servicer()
     async with (
         running_server(register(servicer), [ErrorInterceptor()], max_concurrent_calls=1) as (
             address,
@@ -311,7 +321,7 @@ async def test_calls_beyond_the_limit_are_refused_as_overload() -> None:
 async def test_calls_are_counted_by_method_and_code_only() -> None:
     metrics = Metrics("test")
     async with (
-        running_server(register(Servicer()), [ErrorInterceptor(), MetricsInterceptor(RequestMetrics(metrics))]) as (
+        running_server(register(new_servicer()), [ErrorInterceptor(), MetricsInterceptor(RequestMetrics(metrics))]) as (
             address,
             _,
         ),
@@ -323,7 +333,7 @@ async def test_calls_are_counted_by_method_and_code_only() -> None:
         await failure(get(stub, "bug"))
         await failure(get(stub, "abort"))
         await failure(get(stub, "forever", timeout=0.3))
-        await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
+        await untyped(health_pb2_grpc.HealthStub, channel).Check(health_pb2.HealthCheckRequest())
 
     def count(code: str) -> float | None:
         return metrics.registry.get_sample_value("rearview_test_requests_total", {"method": "GetMemory", "code": code})
@@ -336,12 +346,12 @@ async def test_calls_are_counted_by_method_and_code_only() -> None:
 
 
 async def test_draining_reports_it_first_and_finishes_what_is_under_way() -> None:
-    servicer = Servicer()
+    servicer = new_servicer()
     async with (
         running_server(register(servicer), [ErrorInterceptor()]) as (address, stop),
         open_channel(address) as channel,
     ):
-        stub, health = memory_service_pb2_grpc.MemoryServiceStub(channel), health_pb2_grpc.HealthStub(channel)
+        stub, health = memory_service_pb2_grpc.MemoryServiceStub(channel), untyped(health_pb2_grpc.HealthStub, channel)
         watch = health.Watch(health_pb2.HealthCheckRequest(service=SERVICE))
         states = aiter(watch)
         assert (await anext(states)).status == health_pb2.HealthCheckResponse.SERVING
@@ -357,34 +367,32 @@ async def test_draining_reports_it_first_and_finishes_what_is_under_way() -> Non
 
 async def test_reflection_and_channelz_answer() -> None:
     async with (
-        running_server(register(Servicer()), [ErrorInterceptor()]) as (address, _),
+        running_server(register(new_servicer()), [ErrorInterceptor()]) as (address, _),
         open_channel(address) as channel,
     ):
-        reflection = reflection_pb2_grpc.ServerReflectionStub(channel)
+        reflection = untyped(reflection_pb2_grpc.ServerReflectionStub, channel)
         asked = iter([reflection_pb2.ServerReflectionRequest(list_services="")])
         async for answer in reflection.ServerReflectionInfo(asked):
             assert SERVICE in {service.name for service in answer.list_services_response.service}
-        servers = await channelz_pb2_grpc.ChannelzStub(channel).GetServers(channelz_pb2.GetServersRequest())
+        servers = await untyped(channelz_pb2_grpc.ChannelzStub, channel).GetServers(channelz_pb2.GetServersRequest())
         assert servers.server
 
 
 async def test_an_address_in_use_is_named() -> None:
-    async with running_server(register(Servicer())) as (address, _):
+    async with running_server(register(new_servicer())) as (address, _):
         with pytest.raises(errors.Unavailable, match=address):
-            await serve(service="second", listen=address, register=register(Servicer()))
+            await serve(service="second", listen=address, register=register(new_servicer()))
 
 
 async def test_the_access_log_has_one_line_a_call_and_no_content() -> None:
-    import io
-
-    from rearview.telemetry.logs import configure_logging
-    from tests.unit.telemetry.logging_state import restored_logging
-
     stream = io.StringIO()
     with restored_logging():
         configure_logging("test", stream=stream)
         interceptors = [ErrorInterceptor(), AccessLogInterceptor(), IdentityInterceptor(KEY)]
-        async with running_server(register(Servicer()), interceptors) as (address, _), open_channel(address) as channel:
+        async with (
+            running_server(register(new_servicer()), interceptors) as (address, _),
+            open_channel(address) as channel,
+        ):
             stub = memory_service_pb2_grpc.MemoryServiceStub(channel)
             metadata = (*identity_metadata(CALLER, KEY), ("x-request-id", "r5"))
             await failure(get(stub, "bug", metadata=metadata))
