@@ -55,7 +55,7 @@ def test_every_call_carries_the_key_and_a_deadline(gateway: Gateway, client: Cli
     first, second = gateway.deadlines
     assert first is not None
     assert second is not None
-    assert 0 < first <= 10 < second <= 60
+    assert 0 < first < 11 < second < 61
 
 
 def test_plain_values_become_requests(gateway: Gateway, client: Client) -> None:
