@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import stat
+import subprocess
 from pathlib import Path
 
 import psutil
@@ -83,11 +84,17 @@ def test_a_pid_file_that_names_a_foreign_process_does_not_block_postgres(depende
     dependencies.start()
     dependencies.stop()
     pid_file = dependencies.folder.postgres_data / "postmaster.pid"
-    foreign = os.getpid()
-    pid_file.write_text(f"{foreign}\n/somewhere/else\n1\n5432\n\n127.0.0.1\n  1  1\nready\n", encoding="ascii")
-    os.chown(pid_file, (owner := dependencies.folder.postgres_data.stat()).st_uid, owner.st_gid)
-    dependencies.start()
-    assert psutil.pid_exists(foreign)
+    owner = dependencies.folder.postgres_data.stat()
+    # A process of the same account: those of others PostgreSQL itself does not take for a server.
+    account = owner.st_uid if os.geteuid() == 0 else None
+    with subprocess.Popen(["sleep", "600"], user=account) as foreign:
+        try:
+            pid_file.write_text(f"{foreign.pid}\n/somewhere\n1\n5432\n\n127.0.0.1\n  1  1\nready\n", encoding="ascii")
+            os.chown(pid_file, owner.st_uid, owner.st_gid)
+            dependencies.start()
+            assert foreign.poll() is None
+        finally:
+            foreign.kill()
 
 
 def test_an_interrupted_creation_of_the_cluster_is_begun_anew(dependencies: SupervisedStack) -> None:

@@ -137,9 +137,11 @@ def test_a_killed_supervisor_takes_its_services_along(make_tiny_stack: MakeStack
     pids = first.child_pids()
     assert set(SERVICES) < set(pids)
     first.kill()
-    second = make_tiny_stack().start()
-    assert not [pid for pid in pids.values() if psutil.pid_exists(pid)]
-    assert second.stop() == 0
+    left = [psutil.Process(pid) for pid in pids.values() if psutil.pid_exists(pid)]
+    _, alive = psutil.wait_procs(left, timeout=60)
+    assert alive == []
+    assert processes_of(first.folder.root) == []
+    assert make_tiny_stack().start().stop() == 0
 
 
 def test_the_first_tenant_is_made_once_and_its_keys_are_kept(make_tiny_stack: MakeStack) -> None:
