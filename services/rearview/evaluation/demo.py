@@ -1,4 +1,4 @@
-"""`rearview demo`: the main job, shown and checked. Every sentence with a tick was tested against the running system."""
+"""`rearview demo`: the main job, shown and checked; every tick was tested against the running system."""
 
 import time
 from dataclasses import dataclass
