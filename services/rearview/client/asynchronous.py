@@ -120,7 +120,7 @@ class AsyncClient(ConnectedCaller[grpc.aio.Channel], AsyncCaller):
     """
 
     @staticmethod
-    def _open_channel(address: str, credentials: grpc.aio.ChannelCredentials | None) -> grpc.aio.Channel:
+    def _open_channel(address: str, credentials: grpc.ChannelCredentials | None) -> grpc.aio.Channel:
         return open_channel(address, credentials=credentials)
 
     def session(self, session: str, *, namespace: str | None = None, end_on_exit: bool = True) -> AsyncSession:
