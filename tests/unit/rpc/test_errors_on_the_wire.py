@@ -12,7 +12,7 @@ from rearview.domain import errors
 from rearview.domain.errors import FieldViolation, InvalidFields, RearviewError
 from rearview.rpc.errors import code_of, from_code, from_rpc_error, from_status, to_status, trailers
 from rearview.v1 import error_reason_pb2
-from tests.unit.rpc.strategies import texts
+from tests.unit.rpc.strategies import few, texts
 
 
 def _leaves(kind: type[RearviewError] = RearviewError) -> list[type[RearviewError]]:
@@ -42,6 +42,7 @@ class FakeRpcError(grpc.RpcError):
 
 
 @pytest.mark.parametrize("kind", WITH_REASON)
+@few
 @given(
     message=texts,
     retry=st.none() | st.floats(min_value=0, max_value=1e6, width=32),
@@ -57,6 +58,7 @@ def test_an_error_comes_back_as_it_went(
     assert back.retry_after_seconds == (None if retry is None else pytest.approx(retry, abs=1e-8))
 
 
+@few
 @given(st.lists(st.tuples(texts, texts), min_size=1, max_size=8))
 def test_violations_come_back_in_order(pairs: list[tuple[str, str]]) -> None:
     back = from_status(to_status(InvalidFields(*(FieldViolation(*pair) for pair in pairs))))
@@ -64,6 +66,7 @@ def test_violations_come_back_in_order(pairs: list[tuple[str, str]]) -> None:
     assert [(v.field, v.description) for v in back.violations] == pairs
 
 
+@few
 @given(
     st.lists(st.tuples(st.text(max_size=400), st.text(max_size=3_000)), max_size=100),
     st.dictionaries(st.sampled_from(["a", "b", "c"]), st.text(max_size=5_000)),
@@ -71,7 +74,10 @@ def test_violations_come_back_in_order(pairs: list[tuple[str, str]]) -> None:
 def test_no_error_outgrows_the_trailing_metadata_of_a_peer(
     pairs: list[tuple[str, str]], metadata: dict[str, str]
 ) -> None:
-    for error in (InvalidFields(*(FieldViolation(*p) for p in pairs)), errors.NotFound("错" * 5_000, **metadata)):
+    for error in (
+        InvalidFields(*(FieldViolation(*p) for p in pairs)),
+        errors.NotFound("错" * 5_000, retry_after_seconds=None, **metadata),
+    ):
         status = to_status(error)
         ((_, octets),) = trailers(status)
         on_the_wire = len(octets) * 4 / 3 + len(status.message.encode()) * 3
@@ -80,7 +86,9 @@ def test_no_error_outgrows_the_trailing_metadata_of_a_peer(
 
 
 def test_violations_that_find_no_room_are_counted() -> None:
-    back = from_status(to_status(InvalidFields(*(FieldViolation(f"events[{i}].content", "太长" * 90) for i in range(100)))))
+    back = from_status(
+        to_status(InvalidFields(*(FieldViolation(f"events[{i}].content", "太长" * 90) for i in range(100))))
+    )
     assert isinstance(back, InvalidFields)
     listed = len(back.violations) - 1
     assert listed >= 1
@@ -103,12 +111,14 @@ def test_every_reason_is_documented() -> None:
     assert documented - {kind.reason for kind in _leaves()} == {"UNSPECIFIED"}
 
 
+@few
 @given(st.binary(max_size=200), st.sampled_from(list(grpc.StatusCode)), st.text(max_size=100))
 def test_whatever_a_peer_sends_becomes_an_error_of_the_tree(octets: bytes, code: grpc.StatusCode, details: str) -> None:
     error = from_rpc_error(FakeRpcError(code, details, (("grpc-status-details-bin", octets),)), dependency="writer")
     assert isinstance(error, RearviewError)
 
 
+@few
 @given(st.integers(-5, 100), st.text(max_size=30), st.text(max_size=30))
 def test_a_result_with_code_and_reason_becomes_an_error_of_the_tree(code: int, reason: str, message: str) -> None:
     assert isinstance(from_code(code, reason, message), RearviewError)
@@ -127,7 +137,12 @@ def test_the_reason_of_a_batch_result_decides_the_class() -> None:
         (grpc.StatusCode.UNAVAILABLE, "refused", errors.Unavailable, {"dependency": "writer"}),
         (grpc.StatusCode.DEADLINE_EXCEEDED, "", errors.DeadlineExceeded, {"stage": "writer"}),
         (grpc.StatusCode.CANCELLED, "", errors.Unavailable, {"dependency": "writer"}),
-        (grpc.StatusCode.RESOURCE_EXHAUSTED, "Concurrent RPC limit exceeded!", errors.Overloaded, {"service": "writer"}),
+        (
+            grpc.StatusCode.RESOURCE_EXHAUSTED,
+            "Concurrent RPC limit exceeded!",
+            errors.Overloaded,
+            {"service": "writer"},
+        ),
         (
             grpc.StatusCode.RESOURCE_EXHAUSTED,
             "SERVER: Received message larger than max (9 vs. 4)",

@@ -12,7 +12,7 @@ from rearview.domain.errors import CredentialInvalid, NamespaceDenied
 from rearview.domain.principal import Access, Caller, NamespaceAccess, Role
 from rearview.rpc.identity import sign_identity, verify_identity
 from rearview.rpc.scopes import scope_of
-from tests.unit.rpc.strategies import namespaces
+from tests.unit.rpc.strategies import few, namespaces
 
 KEY = "k" * 32
 
@@ -21,27 +21,33 @@ callers = st.builds(
     tenant_id=st.none() | st.uuids(),
     principal=st.from_regex(r"\A[a-z0-9][a-z0-9_.-]{0,20}\Z"),
     role=st.sampled_from(Role),
-    namespaces=st.dictionaries(
-        namespaces, st.builds(NamespaceAccess, st.uuids(), st.sampled_from(Access)), max_size=4
-    ),
+    namespaces=st.dictionaries(namespaces, st.builds(NamespaceAccess, st.uuids(), st.sampled_from(Access)), max_size=4),
     request_id=st.from_regex(r"\A[A-Za-z0-9._-]{1,40}\Z"),
     trace_id=st.from_regex(r"\A[0-9a-f]{32}\Z"),
 )
 CALLER = Caller(UUID(int=7), "agent", Role.WRITE, {"default": NamespaceAccess(UUID(int=9), Access.READ)}, "r", "t")
 
 
+@few
 @given(callers)
 def test_a_signed_identity_comes_back_whole(caller: Caller) -> None:
     assert verify_identity(sign_identity(caller, KEY), KEY) == caller
 
 
+@few
 @given(st.one_of(st.text(max_size=80), st.binary(max_size=80)))
 def test_garbage_is_no_identity(token: str | bytes) -> None:
     with pytest.raises(CredentialInvalid):
         verify_identity(token, KEY)
 
 
-@given(st.dictionaries(st.sampled_from(["sub", "tenant", "role", "namespaces", "request", "trace"]), st.none() | st.integers() | st.text(max_size=5) | st.lists(st.integers(), max_size=2)))
+@few
+@given(
+    st.dictionaries(
+        st.sampled_from(["sub", "tenant", "role", "namespaces", "request", "trace"]),
+        st.none() | st.integers() | st.text(max_size=5) | st.lists(st.integers(), max_size=2),
+    )
+)
 def test_signed_claims_of_other_types_are_refused(claims: dict[str, object]) -> None:
     now = int(time.time())
     token = jwt.encode({**claims, "aud": "rearview-internal", "iat": now, "exp": now + 9}, KEY, algorithm="HS256")

@@ -8,12 +8,13 @@ from rearview.rpc.convert.violations import Violations
 from rearview.rpc.fingerprint import fingerprint, list_fingerprint
 from rearview.rpc.page_token import decode_page_token, encode_page_token
 from rearview.v1 import memory_service_pb2 as messages
-from tests.unit.rpc.strategies import texts
+from tests.unit.rpc.strategies import few, texts
 
 KEY = b"page key"
 positions = st.lists(texts, min_size=1, max_size=3).map(tuple)
 
 
+@few
 @given(positions)
 def test_a_token_gives_back_its_position(after: tuple[str, ...]) -> None:
     token = encode_page_token(KEY, "ListMemories", b"f", after)
@@ -21,14 +22,20 @@ def test_a_token_gives_back_its_position(after: tuple[str, ...]) -> None:
     assert decode_page_token(KEY, "ListMemories", b"f", token) == after
 
 
+@few
 @given(positions)
 def test_a_token_is_good_for_its_method_request_and_key_only(after: tuple[str, ...]) -> None:
     token = encode_page_token(KEY, "ListMemories", b"f", after)
-    for key, method, print_ in ((b"other", "ListMemories", b"f"), (KEY, "ListEvents", b"f"), (KEY, "ListMemories", b"g")):
+    for key, method, print_ in (
+        (b"other", "ListMemories", b"f"),
+        (KEY, "ListEvents", b"f"),
+        (KEY, "ListMemories", b"g"),
+    ):
         with pytest.raises(InvalidPageToken):
             decode_page_token(key, method, print_, token)
 
 
+@few
 @given(st.text(min_size=1, max_size=60))
 def test_garbage_is_no_token(token: str) -> None:
     with pytest.raises(InvalidPageToken):
@@ -47,6 +54,7 @@ def test_a_token_follows_the_request_through_its_pages_but_not_to_another_filter
     assert next_page_token(request, (), KEY) == ""
 
 
+@few
 @given(st.dictionaries(st.sampled_from(list("abcdefgh")), texts, min_size=2))
 def test_fingerprints_do_not_depend_on_order_or_request_id(labels: dict[str, str]) -> None:
     one, two = (messages.RememberRequest(parent="namespaces/a", request_id=i) for i in ("1", "2"))
