@@ -1,0 +1,57 @@
+"""Makes a namespace that belongs to the caller."""
+
+from datetime import timedelta
+
+from rearview.domain.errors import NamespaceDenied
+from rearview.domain.ids import new_id
+from rearview.domain.principal import Caller
+from rearview.domain.tenancy import Namespace, Visibility
+from rearview.domain.writing import RequestKey
+from rearview.gateway.namespaces.public_needs_admin import check_may_set_visibility
+from rearview.ports.clock import Clock
+from rearview.ports.tenancy_store import NamespaceStore
+
+
+class CreateNamespace:
+    """Makes namespaces: private ones for everybody who may write, public ones for admins."""
+
+    def __init__(self, namespaces: NamespaceStore, clock: Clock) -> None:
+        self._namespaces = namespaces
+        self._clock = clock
+
+    async def __call__(
+        self,
+        caller: Caller,
+        own_limits: tuple[str, ...],
+        name: str,
+        *,
+        display_name: str,
+        visibility: Visibility,
+        forget_grace_period: timedelta,
+        request: RequestKey | None,
+    ) -> Namespace:
+        """Return the namespace.
+
+        Raises:
+            RoleInsufficient: a public namespace takes an admin.
+            NamespaceDenied: the caller's key is limited to other namespaces.
+            AlreadyExists: the name is taken.
+            RequestIdReused: the request id stands for another request.
+        """
+        check_may_set_visibility(caller, visibility, "rearview.v1.NamespaceService/CreateNamespace")
+        if own_limits and name not in own_limits:
+            raise NamespaceDenied(
+                f"this key is limited to some namespaces, and {name} is none of them", namespace=name, access="own"
+            )
+        now = self._clock.now()
+        namespace = Namespace(
+            namespace_id=new_id(),
+            name=name,
+            owner=caller.principal,
+            created_at=now,
+            updated_at=now,
+            display_name=display_name,
+            visibility=visibility,
+            forget_grace_period=forget_grace_period,
+        )
+        return await self._namespaces.create(caller, namespace, request)
