@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from rearview.domain.errors import CredentialExpired, TenantDisabled
+from rearview.domain.errors import CredentialExpired, RoleInsufficient, TenantDisabled
 from rearview.domain.principal import Role
 from rearview.gateway.api_key import PresentedKey, hash_secret, parse_key
 from rearview.gateway.presented_credential import invalid_credential, presented_credential
 from rearview.ports.clock import Clock
 from rearview.ports.credential_store import CredentialStore, StoredCredential
+from rearview.ports.tenancy_store import Reader
 
 OPERATOR = "operator"
 
@@ -28,6 +29,12 @@ class Credential:
     principal: str
     role: Role
     namespaces: tuple[str, ...] = ()
+
+    def reader(self) -> Reader:
+        """Return whose access to namespaces is asked about. Raises: RoleInsufficient: the operator reaches none."""
+        if self.tenant_id is None:
+            raise RoleInsufficient("the operator belongs to no tenant", role=self.role.value)
+        return Reader(self.tenant_id, self.principal, self.role, self.namespaces)
 
 
 class Authenticator:

@@ -95,7 +95,7 @@ class Authorizer:
     async def _reached(self, rule: AccessRule, request: Any, credential: Credential) -> dict[str, NamespaceAccess]:
         if credential.tenant_id is None or rule.about in (About.PLATFORM, About.PRINCIPAL):
             return {}
-        reader = Reader(credential.tenant_id, credential.principal, credential.role, credential.namespaces)
+        reader = credential.reader()
         if rule.about in (About.RECEIPT, About.TRACE):
             return await self._of_resource(rule, request.name, reader)
         names = rule.names(request)

@@ -61,9 +61,7 @@ class LifecycleServicer(LifecycleServiceServicer):
         """Forward."""
         return await self._forward(self._stub.ReplayDeadLetter, request)
 
-    async def ListAuditRecords(
-        self, request: pb.ListAuditRecordsRequest, context: Any
-    ) -> pb.ListAuditRecordsResponse:
+    async def ListAuditRecords(self, request: pb.ListAuditRecordsRequest, context: Any) -> pb.ListAuditRecordsResponse:
         """Forward."""
         return await self._forward(self._stub.ListAuditRecords, request)
 
@@ -71,7 +69,5 @@ class LifecycleServicer(LifecycleServiceServicer):
         """Forward."""
         return await self._forward(self._stub.VerifyAudit, request)
 
-    async def _forward(
-        self, method: grpc.aio.UnaryUnaryMultiCallable[Request, Response], request: Request
-    ) -> Response:
+    async def _forward(self, method: grpc.aio.UnaryUnaryMultiCallable[Request, Response], request: Request) -> Response:
         return await self._lifecycle.call(method, request, await self._authorizer.caller_of(request))

@@ -48,9 +48,7 @@ class MemoryServicer(MemoryServiceServicer):
         caller = await self._authorizer.caller_of(request)
         check_may_explain(request, caller)
         vectors = await self._embedding.of(recall_from_proto(request, self._clock.now()))
-        return await self._retriever.call(
-            self._reads.Recall, internal_recall_request(request, caller, vectors), caller
-        )
+        return await self._retriever.call(self._reads.Recall, internal_recall_request(request, caller, vectors), caller)
 
     async def ExportMemories(
         self, request: pb.ExportMemoriesRequest, context: Any

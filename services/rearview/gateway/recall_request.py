@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from rearview.domain.errors import RoleInsufficient
 from rearview.domain.principal import Caller, Role
 from rearview.domain.recall import MAX_NAMESPACES
 from rearview.gateway import request_names
 from rearview.gateway.embed_query import EmbeddedQuery
 from rearview.internal.v1 import retriever_service_pb2
+from rearview.rpc.convert.query_vectors import query_vector_to_proto
 from rearview.v1 import recall_pb2
 
 
@@ -30,12 +29,7 @@ def internal_recall_request(
     """Return the request for the retriever. What the caller reaches and did not name are its subscriptions."""
     internal = retriever_service_pb2.RecallRequest(
         request=request,
-        vectors=[
-            retriever_service_pb2.QueryVector(
-                generation=embedded.generation_id, values=np.asarray(embedded.vector, dtype="<f4").tobytes()
-            )
-            for embedded in vectors
-        ],
+        vectors=[query_vector_to_proto(embedded.generation_id, embedded.vector) for embedded in vectors],
     )
     named = request_names.recall(request)
     room = MAX_NAMESPACES - 1 - len(request.additional_namespaces)

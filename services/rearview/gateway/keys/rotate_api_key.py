@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from rearview.domain.errors import PreconditionFailed, invalid_field
+from rearview.domain.errors import PreconditionFailed
 from rearview.domain.principal import Caller
 from rearview.domain.tenancy import ApiKey
 from rearview.domain.tenancy_changes import CreatedApiKey
@@ -10,9 +10,6 @@ from rearview.gateway.api_key import make_key
 from rearview.gateway.keys.key_limits import check_within_limits
 from rearview.ports.clock import Clock
 from rearview.ports.tenancy_store import ApiKeyStore
-
-DEFAULT_OVERLAP = timedelta(hours=1)
-LONGEST_OVERLAP = timedelta(days=30)
 
 
 class RotateApiKey:
@@ -23,19 +20,15 @@ class RotateApiKey:
         self._clock = clock
 
     async def __call__(
-        self, caller: Caller, own_limits: tuple[str, ...], key_id: str, overlap: timedelta | None
+        self, caller: Caller, own_limits: tuple[str, ...], key_id: str, overlap: timedelta
     ) -> CreatedApiKey:
-        """Return the successor and its secret; the old key ends after `overlap` (None: one hour).
+        """Return the successor and its secret; the old key ends after `overlap`.
 
         Raises:
-            InvalidFields: the overlap is negative or longer than 30 days.
             NotFound: there is no such key.
             NamespaceDenied: it reaches further than the caller's own key.
             PreconditionFailed: it has ended already.
         """
-        overlap = DEFAULT_OVERLAP if overlap is None else overlap
-        if not timedelta(0) <= overlap <= LONGEST_OVERLAP:
-            raise invalid_field("overlap", f"must lie between 0 and {LONGEST_OVERLAP.days} days")
         now = self._clock.now()
         old = await self._keys.get(caller, key_id)
         check_within_limits(own_limits, old.namespaces)

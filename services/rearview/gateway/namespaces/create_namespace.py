@@ -1,12 +1,10 @@
 """Makes a namespace that belongs to the caller."""
 
-from datetime import timedelta
-
 from rearview.domain.errors import NamespaceDenied
 from rearview.domain.ids import new_id
 from rearview.domain.principal import Caller
-from rearview.domain.tenancy import Namespace, Visibility
-from rearview.domain.writing import RequestKey
+from rearview.domain.tenancy import Namespace
+from rearview.domain.tenancy_requests import NewNamespace
 from rearview.gateway.namespaces.public_needs_admin import check_may_set_visibility
 from rearview.ports.clock import Clock
 from rearview.ports.tenancy_store import NamespaceStore
@@ -23,12 +21,7 @@ class CreateNamespace:
         self,
         caller: Caller,
         own_limits: tuple[str, ...],
-        name: str,
-        *,
-        display_name: str,
-        visibility: Visibility,
-        forget_grace_period: timedelta,
-        request: RequestKey | None,
+        new: NewNamespace,
     ) -> Namespace:
         """Return the namespace.
 
@@ -38,20 +31,22 @@ class CreateNamespace:
             AlreadyExists: the name is taken.
             RequestIdReused: the request id stands for another request.
         """
-        check_may_set_visibility(caller, visibility, "rearview.v1.NamespaceService/CreateNamespace")
-        if own_limits and name not in own_limits:
+        check_may_set_visibility(caller, new.visibility, "rearview.v1.NamespaceService/CreateNamespace")
+        if own_limits and new.name not in own_limits:
             raise NamespaceDenied(
-                f"this key is limited to some namespaces, and {name} is none of them", namespace=name, access="own"
+                f"this key is limited to some namespaces, and {new.name} is none of them",
+                namespace=new.name,
+                access="own",
             )
         now = self._clock.now()
         namespace = Namespace(
             namespace_id=new_id(),
-            name=name,
+            name=new.name,
             owner=caller.principal,
             created_at=now,
             updated_at=now,
-            display_name=display_name,
-            visibility=visibility,
-            forget_grace_period=forget_grace_period,
+            display_name=new.display_name,
+            visibility=new.visibility,
+            forget_grace_period=new.forget_grace_period,
         )
-        return await self._namespaces.create(caller, namespace, request)
+        return await self._namespaces.create(caller, namespace, new.request)

@@ -2,9 +2,9 @@
 
 from rearview.domain.ids import new_id
 from rearview.domain.principal import Caller, Role
-from rearview.domain.tenancy import DEFAULT_NAMESPACE, FIRST_ADMIN, ApiKey, Namespace, Quotas, Tenant
+from rearview.domain.tenancy import DEFAULT_NAMESPACE, FIRST_ADMIN, ApiKey, Namespace, Tenant
 from rearview.domain.tenancy_changes import CreatedTenant
-from rearview.domain.writing import RequestKey
+from rearview.domain.tenancy_requests import NewTenant
 from rearview.gateway.api_key import make_key
 from rearview.ports.clock import Clock
 from rearview.ports.tenancy_store import TenantStore
@@ -20,12 +20,7 @@ class CreateTenant:
     async def __call__(
         self,
         caller: Caller,
-        name: str,
-        *,
-        display_name: str,
-        disabled: bool,
-        quotas: Quotas,
-        request: RequestKey | None,
+        new: NewTenant,
     ) -> CreatedTenant:
         """Return the tenant, its first key and, unless the request is a repeat, that key's secret.
 
@@ -34,11 +29,11 @@ class CreateTenant:
             RequestIdReused: the request id stands for another request.
         """
         now = self._clock.now()
-        tenant = Tenant(new_id(), name, display_name, now, disabled, quotas)
+        tenant = Tenant(new_id(), new.name, new.display_name, now, new.disabled, new.quotas)
         made = make_key()
         key = ApiKey(made.key_id, FIRST_ADMIN, Role.ADMIN, now)
         namespace = Namespace(new_id(), DEFAULT_NAMESPACE, FIRST_ADMIN, now, now)
-        earlier = await self._tenants.create(caller, tenant, key, made.secret_hash, namespace, request)
+        earlier = await self._tenants.create(caller, tenant, key, made.secret_hash, namespace, new.request)
         if earlier is not None:
             return CreatedTenant(*earlier, secret=None)
         return CreatedTenant(tenant, key, made.text)
