@@ -6,9 +6,10 @@ from pydantic import ValidationError
 
 from rearview.domain.embedding_errors import ModelError
 from rearview.domain.errors import RearviewError
-from rearview.gateway.app import run_gateway
+from rearview.gateway.app import SERVICE, run_gateway
 from rearview.gateway.config import GatewayConfig
 from rearview.rpc.server import run
+from rearview.telemetry.logs import configure_logging
 
 _BAD_CONFIGURATION = 2
 _CANNOT_START = 1
@@ -17,12 +18,13 @@ _CANNOT_START = 1
 def main() -> int:
     """Run the gateway; return the exit code of the process: 2 for a bad configuration, 1 if it cannot start."""
     try:
-        config = GatewayConfig()
+        config = GatewayConfig()  # type: ignore[call-arg]  # the environment gives the arguments
     except ValidationError as error:
         for problem in error.errors(include_url=False, include_input=False):
             variable = "REARVIEW_" + "_".join(str(part) for part in problem["loc"]).upper()
             sys.stderr.write(f"{variable}: {problem['msg']}\n")
         return _BAD_CONFIGURATION
+    configure_logging(SERVICE, level=config.log_level, log_format=config.log_format)
     try:
         run(run_gateway(config))
     except (RearviewError, ModelError, OSError) as error:

@@ -17,7 +17,7 @@ class Need(StrEnum):
     OWN = "own"
 
 
-class Backend(StrEnum):
+class ServiceName(StrEnum):
     """Who does the work."""
 
     GATEWAY = "gateway"
@@ -49,7 +49,7 @@ class AccessRule:
     subscriptions to them."""
 
     role: Role
-    backend: Backend
+    done_by: ServiceName
     about: About
     need: Need = Need.READ
     names: Callable[[Any], tuple[str, ...]] = request_names.none_named
@@ -57,25 +57,25 @@ class AccessRule:
 
 
 def _writes(names: Callable[[Any], tuple[str, ...]]) -> AccessRule:
-    return AccessRule(Role.WRITE, Backend.WRITER, About.NAMED, Need.WRITE, names)
+    return AccessRule(Role.WRITE, ServiceName.WRITER, About.NAMED, Need.WRITE, names)
 
 
 def _reads(names: Callable[[Any], tuple[str, ...]]) -> AccessRule:
-    return AccessRule(Role.READ, Backend.RETRIEVER, About.NAMED, Need.READ, names)
+    return AccessRule(Role.READ, ServiceName.RETRIEVER, About.NAMED, Need.READ, names)
 
 
 def _namespace(role: Role, need: Need, names: Callable[[Any], tuple[str, ...]]) -> AccessRule:
-    return AccessRule(role, Backend.GATEWAY, About.NAMED, need, names)
+    return AccessRule(role, ServiceName.GATEWAY, About.NAMED, need, names)
 
 
 def _lifecycle(names: Callable[[Any], tuple[str, ...]]) -> AccessRule:
-    return AccessRule(Role.ADMIN, Backend.LIFECYCLE, About.NAMED, Need.WRITE, names)
+    return AccessRule(Role.ADMIN, ServiceName.LIFECYCLE, About.NAMED, Need.WRITE, names)
 
 
-_OPERATOR = AccessRule(Role.OPERATOR, Backend.GATEWAY, About.PLATFORM)
-_OWN_KEYS = AccessRule(Role.ADMIN, Backend.GATEWAY, About.PRINCIPAL)
-_WHOLE_TENANT = AccessRule(Role.ADMIN, Backend.GATEWAY, About.TENANT)
-_LIFECYCLE_OF_TENANT = AccessRule(Role.ADMIN, Backend.LIFECYCLE, About.TENANT)
+_OPERATOR = AccessRule(Role.OPERATOR, ServiceName.GATEWAY, About.PLATFORM)
+_OWN_KEYS = AccessRule(Role.ADMIN, ServiceName.GATEWAY, About.PRINCIPAL)
+_WHOLE_TENANT = AccessRule(Role.ADMIN, ServiceName.GATEWAY, About.TENANT)
+_LIFECYCLE_OF_TENANT = AccessRule(Role.ADMIN, ServiceName.LIFECYCLE, About.TENANT)
 
 _MEMORY = {
     "AppendEvents": _writes(request_names.append_events),
@@ -85,14 +85,16 @@ _MEMORY = {
     "GetMemory": _reads(request_names.memory_by_name),
     "ListMemories": _reads(request_names.parent_and_filter),
     "UpdateMemory": _writes(request_names.update_memory),
-    "Recall": AccessRule(Role.READ, Backend.RETRIEVER, About.NAMED, Need.READ, request_names.recall, recalls=True),
-    "GetRecallTrace": AccessRule(Role.READ, Backend.RETRIEVER, About.TRACE, Need.READ),
+    "Recall": AccessRule(Role.READ, ServiceName.RETRIEVER, About.NAMED, Need.READ, request_names.recall, recalls=True),
+    "GetRecallTrace": AccessRule(Role.READ, ServiceName.RETRIEVER, About.TRACE, Need.READ),
     "Forget": _writes(request_names.forget),
-    "GetForgetReceipt": AccessRule(Role.READ, Backend.RETRIEVER, About.RECEIPT, Need.READ),
-    "Restore": AccessRule(Role.WRITE, Backend.WRITER, About.RECEIPT, Need.WRITE),
+    "GetForgetReceipt": AccessRule(Role.READ, ServiceName.RETRIEVER, About.RECEIPT, Need.READ),
+    "Restore": AccessRule(Role.WRITE, ServiceName.WRITER, About.RECEIPT, Need.WRITE),
     "ListMemoryHistory": _reads(request_names.memory_by_name),
     "UndoSupersession": _writes(request_names.memory_by_name),
-    "RevealRedacted": AccessRule(Role.ADMIN, Backend.RETRIEVER, About.NAMED, Need.READ, request_names.memory_or_event),
+    "RevealRedacted": AccessRule(
+        Role.ADMIN, ServiceName.RETRIEVER, About.NAMED, Need.READ, request_names.memory_or_event
+    ),
     "ExportMemories": _reads(request_names.parent_and_filter),
     "ImportMemories": _writes(request_names.parent),
     "GetWorkingMemory": _reads(request_names.session_by_name),
@@ -102,9 +104,9 @@ _MEMORY = {
 }
 
 _NAMESPACE = {
-    "CreateNamespace": AccessRule(Role.WRITE, Backend.GATEWAY, About.PRINCIPAL),
+    "CreateNamespace": AccessRule(Role.WRITE, ServiceName.GATEWAY, About.PRINCIPAL),
     "GetNamespace": _namespace(Role.READ, Need.READ, request_names.namespace_by_name),
-    "ListNamespaces": AccessRule(Role.READ, Backend.GATEWAY, About.PRINCIPAL),
+    "ListNamespaces": AccessRule(Role.READ, ServiceName.GATEWAY, About.PRINCIPAL),
     "UpdateNamespace": _namespace(Role.WRITE, Need.OWN, request_names.update_namespace),
     "DeleteNamespace": _namespace(Role.WRITE, Need.OWN, request_names.namespace_by_name),
     "GrantAccess": _namespace(Role.WRITE, Need.OWN, request_names.namespace_by_name),

@@ -13,7 +13,7 @@ from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.namespace_directory import PostgresNamespaceDirectory
 from rearview.adapters.postgres.namespaces import PostgresNamespaceStore
 from rearview.adapters.postgres.tenancy import PostgresTenantStore
-from rearview.gateway.access_rules import ACCESS_RULES, Backend as BackendName
+from rearview.gateway.access_rules import ACCESS_RULES, ServiceName
 from rearview.gateway.admission_interceptor import AdmissionInterceptor
 from rearview.gateway.authenticate import Authenticator
 from rearview.gateway.authorize import Authorizer
@@ -38,7 +38,6 @@ from rearview.rpc.interceptors import (
     TracingInterceptor,
 )
 from rearview.rpc.server import serve
-from rearview.telemetry.logs import configure_logging
 from rearview.telemetry.metrics import Metrics, RequestMetrics, start_metrics_server
 from rearview.telemetry.tracing import open_tracing
 from rearview.v1 import lifecycle_pb2, memory_service_pb2, namespace_pb2, tenant_pb2
@@ -78,7 +77,6 @@ async def run_gateway(
         ModelError: the configured embedder cannot be opened.
         Unavailable: the address cannot be bound.
     """
-    configure_logging(SERVICE, level=config.log_level, log_format=config.log_format)
     clock = clock or SystemClock()
     metrics = Metrics(SERVICE)
     internal_key = config.internal_key.get_secret_value()
@@ -100,19 +98,21 @@ async def run_gateway(
         operator_database = await stack.enter_async_context(
             Database(config.operator_database_url.get_secret_value(), max_connections=2, vectors=False)
         )
-        channels: dict[BackendName, grpc.aio.Channel] = {
+        channels: dict[ServiceName, grpc.aio.Channel] = {
             name: await stack.enter_async_context(open_channel(address))
             for name, address in (
-                (BackendName.WRITER, config.writer_address),
-                (BackendName.RETRIEVER, config.retriever_address),
-                (BackendName.LIFECYCLE, config.lifecycle_address),
+                (ServiceName.WRITER, config.writer_address),
+                (ServiceName.RETRIEVER, config.retriever_address),
+                (ServiceName.LIFECYCLE, config.lifecycle_address),
             )
         }
-        embedder = embedder or await asyncio.to_thread(open_embedder, _embedder_settings(config))
-        stack.push_async_callback(embedder.close)
-        await embedder.embed_query("rearview")  # the first run is slow; no caller should wait for it
+        model = embedder
+        if model is None:
+            model = await asyncio.to_thread(open_embedder, _embedder_settings(config))
+        stack.push_async_callback(model.close)
+        await model.embed_query("rearview")  # the first run is slow; no caller should wait for it
         embedding = QueryEmbedding(
-            embedder, metrics, budget_seconds=config.embed_budget_seconds, max_pending=config.embed_max_pending
+            model, metrics, budget_seconds=config.embed_budget_seconds, max_pending=config.embed_max_pending
         )
         stack.push_async_callback(embedding.close)
 
@@ -130,10 +130,10 @@ async def run_gateway(
             add_MemoryServiceServicer_to_server(
                 MemoryServicer(
                     authorizer,
-                    backends[BackendName.WRITER],
-                    WriterServiceStub(channels[BackendName.WRITER]),
-                    backends[BackendName.RETRIEVER],
-                    RetrieverServiceStub(channels[BackendName.RETRIEVER]),
+                    backends[ServiceName.WRITER],
+                    WriterServiceStub(channels[ServiceName.WRITER]),
+                    backends[ServiceName.RETRIEVER],
+                    RetrieverServiceStub(channels[ServiceName.RETRIEVER]),
                     embedding,
                     clock,
                 ),
@@ -153,8 +153,8 @@ async def run_gateway(
             add_LifecycleServiceServicer_to_server(
                 LifecycleServicer(
                     authorizer,
-                    backends[BackendName.LIFECYCLE],
-                    LifecycleServiceStub(channels[BackendName.LIFECYCLE]),
+                    backends[ServiceName.LIFECYCLE],
+                    LifecycleServiceStub(channels[ServiceName.LIFECYCLE]),
                 ),
                 server,
             )
@@ -187,7 +187,7 @@ async def run_gateway(
 def _embedder_settings(config: GatewayConfig) -> EmbedderSettings:
     kind, _, model = config.embedder.partition(":")
     return EmbedderSettings(
-        kind=cast(EmbedderKind, kind),  # the configuration lets no other through
+        kind=cast("EmbedderKind", kind),  # the configuration lets no other through
         model=model,
         models_dir=config.model_dir,
         endpoint_url=config.embedder_url,

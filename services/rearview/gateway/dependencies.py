@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 import grpc
 import grpc.aio
@@ -55,7 +56,7 @@ def health_probe(channel: grpc.aio.Channel) -> Probe:
     """Return a probe that asks a service's standard health service."""
 
     async def probe() -> None:
-        stub = health_pb2_grpc.HealthStub(channel)
+        stub: Any = health_pb2_grpc.HealthStub(channel)  # its type hints do not know asyncio
         answer = await stub.Check(health_pb2.HealthCheckRequest(), timeout=_PROBE_TIMEOUT_SECONDS)
         if answer.status != health_pb2.HealthCheckResponse.SERVING:
             raise ConnectionError("not serving")
