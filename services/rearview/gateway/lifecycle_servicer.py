@@ -1,15 +1,17 @@
 """LifecycleService: each call is authorised here and done by the lifecycle service."""
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import grpc.aio
 from google.protobuf import empty_pb2
 
 from rearview.gateway.authorize import Authorizer
 from rearview.gateway.backend import Backend
-from rearview.internal.v1.lifecycle_service_pb2_grpc import LifecycleServiceAsyncStub
 from rearview.v1 import lifecycle_pb2 as pb
 from rearview.v1.lifecycle_pb2_grpc import LifecycleServiceServicer
+
+if TYPE_CHECKING:  # the generated code has these types in its hints only
+    from rearview.internal.v1.lifecycle_service_pb2_grpc import LifecycleServiceAsyncStub
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")
@@ -18,7 +20,7 @@ Response = TypeVar("Response")
 class LifecycleServicer(LifecycleServiceServicer):
     """Forwards; requests and answers stay as they are."""
 
-    def __init__(self, authorizer: Authorizer, lifecycle: Backend, stub: LifecycleServiceAsyncStub) -> None:
+    def __init__(self, authorizer: Authorizer, lifecycle: Backend, stub: "LifecycleServiceAsyncStub") -> None:
         self._authorizer = authorizer
         self._lifecycle = lifecycle
         self._stub = stub

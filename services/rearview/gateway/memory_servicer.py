@@ -1,7 +1,7 @@
 """MemoryService: each call is authorised here and done by the writer or the retriever."""
 
 from collections.abc import AsyncIterator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import grpc.aio
 
@@ -10,13 +10,15 @@ from rearview.gateway.backend import Backend
 from rearview.gateway.embed_query import QueryEmbedding
 from rearview.gateway.first_message import with_first
 from rearview.gateway.recall_request import check_may_explain, internal_recall_request
-from rearview.internal.v1.retriever_service_pb2_grpc import RetrieverServiceAsyncStub
-from rearview.internal.v1.writer_service_pb2_grpc import WriterServiceAsyncStub
 from rearview.ports.clock import Clock
 from rearview.rpc.convert.recalls import recall_from_proto
 from rearview.v1 import event_pb2, forget_pb2, memory_pb2, recall_pb2
 from rearview.v1 import memory_service_pb2 as pb
 from rearview.v1.memory_service_pb2_grpc import MemoryServiceServicer
+
+if TYPE_CHECKING:  # the generated code has these types in its hints only
+    from rearview.internal.v1.retriever_service_pb2_grpc import RetrieverServiceAsyncStub
+    from rearview.internal.v1.writer_service_pb2_grpc import WriterServiceAsyncStub
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")
@@ -29,9 +31,9 @@ class MemoryServicer(MemoryServiceServicer):
         self,
         authorizer: Authorizer,
         writer: Backend,
-        writes: WriterServiceAsyncStub,
+        writes: "WriterServiceAsyncStub",
         retriever: Backend,
-        reads: RetrieverServiceAsyncStub,
+        reads: "RetrieverServiceAsyncStub",
         embedding: QueryEmbedding,
         clock: Clock,
     ) -> None:
