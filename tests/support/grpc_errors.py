@@ -5,6 +5,7 @@ from collections.abc import Awaitable
 import grpc
 import grpc.aio
 import pytest
+
 from rearview.domain.errors import RearviewError
 from rearview.rpc.errors import from_rpc_error
 

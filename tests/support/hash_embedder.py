@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
 from rearview.domain.generation import EmbeddingGeneration, ModelCard, Prompts, normalise_rows
 
 DIMENSION = 32

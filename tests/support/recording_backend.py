@@ -10,6 +10,7 @@ import grpc
 import grpc.aio
 from google.protobuf import descriptor_pool, message_factory
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
 from rearview.domain.principal import Caller
 from rearview.internal.v1 import lifecycle_service_pb2, retriever_service_pb2, writer_service_pb2
 from rearview.rpc.call_context import current_caller, current_request_id, time_left_seconds
@@ -45,6 +46,8 @@ class RecordingBackend:
     calls: list[RecordedCall] = field(default_factory=list)
     answers: dict[str, Any] = field(default_factory=dict)
     delay_seconds: float = 0.0
+    under_way: int = 0
+    _server: grpc.aio.Server | None = None
 
     @property
     def address(self) -> str:
@@ -64,10 +67,16 @@ class RecordingBackend:
         health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
         self.port = server.add_insecure_port(self.address)
         await server.start()
+        self._server = server
         try:
             yield
         finally:
             await server.stop(0)
+
+    async def die(self) -> None:
+        """Stop serving before the context ends."""
+        if self._server is not None:
+            await self._server.stop(0)
 
     def _register(self, server: grpc.aio.Server) -> None:
         service = SERVICES[self.name]
@@ -119,7 +128,11 @@ class RecordingBackend:
             )
         )
         if self.delay_seconds:
-            await asyncio.sleep(self.delay_seconds)
+            self.under_way += 1
+            try:
+                await asyncio.sleep(self.delay_seconds)
+            finally:
+                self.under_way -= 1
 
     def _answer(self, method: str, default: Any) -> Any:
         answer = self.answers.get(method, default)

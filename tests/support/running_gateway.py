@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import grpc.aio
+from pydantic import SecretStr
+
 from rearview.gateway.app import run_gateway
 from rearview.gateway.config import GatewayConfig
 from rearview.rpc.channel import open_channel
@@ -92,10 +94,10 @@ async def running_gateway(database: DatabaseUrls, **settings: Any) -> AsyncItera
     async with three_backends(internal_key) as behind:
         config = GatewayConfig(
             listen="127.0.0.1:0",
-            database_url=database.service,
-            operator_database_url=database.operator,
-            internal_key=internal_key,
-            operator_key=OPERATOR_KEY,
+            database_url=SecretStr(database.service),
+            operator_database_url=SecretStr(database.operator),
+            internal_key=SecretStr(internal_key),
+            operator_key=SecretStr(OPERATOR_KEY),
             writer_address=behind["writer"].address,
             retriever_address=behind["retriever"].address,
             lifecycle_address=behind["lifecycle"].address,

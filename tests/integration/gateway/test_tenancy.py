@@ -9,9 +9,9 @@ import pytest
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
+
 from rearview.domain import errors
 from rearview.v1 import memory_service_pb2, namespace_pb2, recall_pb2, tenant_pb2
-
 from tests.support.grpc_errors import failure_of
 from tests.support.running_gateway import OPERATOR_KEY, RunningGateway, bearer
 from tests.support.stack import DatabaseUrls
