@@ -15,3 +15,12 @@ async def failure_of(call: Awaitable[object]) -> tuple[grpc.StatusCode, Rearview
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await call
     return caught.value.code(), from_rpc_error(caught.value)
+
+
+async def code_of(call: Awaitable[object]) -> grpc.StatusCode:
+    """Await a call; return its status code, OK if it did not fail."""
+    try:
+        await call
+    except grpc.aio.AioRpcError as error:
+        return error.code()
+    return grpc.StatusCode.OK

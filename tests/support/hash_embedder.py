@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -44,7 +45,7 @@ class HashEmbedder:
 
 def _vector(text: str) -> NDArray[np.float32]:
     counts = np.zeros((1, DIMENSION), dtype=np.float32)
-    for first, second in zip(text, text[1:], strict=False):
+    for first, second in itertools.pairwise(text):
         digest = hashlib.sha256((first + second).encode()).digest()
         counts[0, digest[0] % DIMENSION] += 1.0 if digest[1] % 2 else -1.0
     counts[0, 0] += 0.5

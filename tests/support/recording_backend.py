@@ -38,7 +38,7 @@ class RecordedCall:
 @dataclass
 class RecordingBackend:
     """`answers` gives a method's answer by its name: a message, a list of messages for a stream, or an error to raise.
-    Methods without an entry answer with an empty message."""
+    Methods without an entry answer with an empty message. `cut_off` is set when a call is cancelled in its delay."""
 
     name: str
     internal_key: str
@@ -46,7 +46,8 @@ class RecordingBackend:
     calls: list[RecordedCall] = field(default_factory=list)
     answers: dict[str, Any] = field(default_factory=dict)
     delay_seconds: float = 0.0
-    under_way: int = 0
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
+    cut_off: asyncio.Event = field(default_factory=asyncio.Event)
     _server: grpc.aio.Server | None = None
 
     @property
@@ -127,12 +128,12 @@ class RecordingBackend:
                 str(metadata.get("traceparent", "")),
             )
         )
-        if self.delay_seconds:
-            self.under_way += 1
-            try:
-                await asyncio.sleep(self.delay_seconds)
-            finally:
-                self.under_way -= 1
+        self.arrived.set()
+        try:
+            await asyncio.sleep(self.delay_seconds)
+        except asyncio.CancelledError:
+            self.cut_off.set()
+            raise
 
     def _answer(self, method: str, default: Any) -> Any:
         answer = self.answers.get(method, default)

@@ -1,5 +1,6 @@
 """Credentials as they arrive: good, bad and ugly."""
 
+from collections.abc import Awaitable
 from typing import Any
 
 import grpc
@@ -74,11 +75,11 @@ async def test_roles(gateway: RunningGateway, role: str, allowed: list[bool]) ->
     admin = await gateway.new_tenant("acme")
     key = bearer(await gateway.new_key(admin, "agent", role))
     session = "namespaces/agent/sessions/s1"
-    calls = (
+    calls: list[Awaitable[object]] = [
         gateway.memories.GetWorkingMemory(memory_service_pb2.GetWorkingMemoryRequest(name=session), metadata=key),
         gateway.memories.EndSession(memory_service_pb2.EndSessionRequest(name=session), metadata=key),
         gateway.lifecycles.ListAuditRecords(lifecycle_pb2.ListAuditRecordsRequest(), metadata=key),
-    )
+    ]
     for call, may in zip(calls, allowed, strict=True):
         if may:
             await call

@@ -165,22 +165,18 @@ async def test_exports_and_imports_stream(gateway: RunningGateway, agent: Any) -
     request = memory_service_pb2.ExportMemoriesRequest(parent="namespaces/agent")
     assert [line async for line in gateway.memories.ExportMemories(request, metadata=agent)] == lines
 
-    async def sent(parent: str) -> AsyncIterator[memory_service_pb2.ImportMemoriesRequest]:
-        yield memory_service_pb2.ImportMemoriesRequest(parent=parent, line="first")
-        yield memory_service_pb2.ImportMemoriesRequest(line="second")
+    async def sent(*messages: tuple[str, str]) -> AsyncIterator[memory_service_pb2.ImportMemoriesRequest]:
+        for parent, line in messages:
+            yield memory_service_pb2.ImportMemoriesRequest(parent=parent, line=line)
 
     gateway.writer.answers["ImportMemories"] = memory_service_pb2.ImportMemoriesResponse(stored_count=2)
-    stored = await gateway.memories.ImportMemories(sent("namespaces/agent"), metadata=agent)
+    stored = await gateway.memories.ImportMemories(sent(("namespaces/agent", "first"), ("", "second")), metadata=agent)
     assert stored.stored_count == 2
     assert [message.line for message in gateway.writer.last.request] == ["first", "second"]
-    code, _ = await failure_of(gateway.memories.ImportMemories(sent("namespaces/default"), metadata=agent))
+    code, _ = await failure_of(gateway.memories.ImportMemories(sent(("namespaces/default", "first")), metadata=agent))
     assert code is grpc.StatusCode.PERMISSION_DENIED
 
-    async def nothing() -> AsyncIterator[memory_service_pb2.ImportMemoriesRequest]:
-        for message in ():
-            yield message
-
-    code, error = await failure_of(gateway.memories.ImportMemories(nothing(), metadata=agent))
+    code, error = await failure_of(gateway.memories.ImportMemories(sent(), metadata=agent))
     assert (code, type(error)) == (grpc.StatusCode.INVALID_ARGUMENT, errors.InvalidFields)
 
 
@@ -250,13 +246,11 @@ async def test_explaining_plans_is_for_admins(gateway: RunningGateway, agent: An
 async def test_a_cancelled_call_is_cancelled_behind(gateway: RunningGateway, agent: Any) -> None:
     gateway.writer.delay_seconds = 30.0
     call = gateway.memories.AppendEvents(append(), metadata=agent)
-    while not gateway.writer.calls:
-        await asyncio.sleep(0.01)
+    await gateway.writer.arrived.wait()
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
-    while gateway.writer.under_way:
-        await asyncio.sleep(0.01)
+    await gateway.writer.cut_off.wait()
 
 
 async def test_lifecycle_calls_go_to_the_lifecycle_service(gateway: RunningGateway) -> None:

@@ -1,6 +1,7 @@
 """Tenants, keys and namespaces through the public API."""
 
 import uuid
+from collections.abc import Awaitable
 from datetime import timedelta
 
 import grpc
@@ -12,7 +13,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from rearview.domain import errors
 from rearview.v1 import memory_service_pb2, namespace_pb2, recall_pb2, tenant_pb2
-from tests.support.grpc_errors import failure_of
+from tests.support.grpc_errors import code_of, failure_of
 from tests.support.running_gateway import OPERATOR_KEY, RunningGateway, bearer
 from tests.support.stack import DatabaseUrls
 
@@ -189,19 +190,14 @@ async def test_access_follows_ownership_grants_visibility_and_role(gateway: Runn
     name = "namespaces/owner"
 
     async def may(key: str, access: str) -> bool:
-        call = (
+        call: Awaitable[object] = (
             gateway.memories.ListSessions(memory_service_pb2.ListSessionsRequest(parent=name), metadata=bearer(key))
             if access == "read"
             else gateway.memories.EndSession(
                 memory_service_pb2.EndSessionRequest(name=f"{name}/sessions/s1"), metadata=bearer(key)
             )
         )
-        try:
-            await call
-        except grpc.aio.AioRpcError as error:
-            assert error.code() is grpc.StatusCode.PERMISSION_DENIED
-            return False
-        return True
+        return await code_of(call) is not grpc.StatusCode.PERMISSION_DENIED
 
     assert [await may(key, "write") for key in (owner, admin, other)] == [True, True, False]
     assert not await may(other, "read")
