@@ -15,6 +15,7 @@ from rearview.adapters.postgres.namespaces import PostgresNamespaceStore
 from rearview.adapters.postgres.tenancy import PostgresTenantStore
 from rearview.gateway.access_rules import ACCESS_RULES, ServiceName
 from rearview.gateway.admission_interceptor import AdmissionInterceptor
+from rearview.gateway.all_violations import AllViolations
 from rearview.gateway.authenticate import Authenticator
 from rearview.gateway.authorize import Authorizer
 from rearview.gateway.backend import Backend
@@ -121,6 +122,7 @@ async def run_gateway(
             Authenticator(PostgresCredentialStore(database), operator_key, clock),
             PostgresNamespaceDirectory(database),
             ACCESS_RULES,
+            AllViolations(clock),
         )
         namespaces = PostgresNamespaceStore(database)
         page_key = internal_key.encode()

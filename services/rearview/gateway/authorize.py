@@ -8,6 +8,7 @@ from typing import Any
 from rearview.domain.errors import (
     CredentialMissing,
     FeatureNotOffered,
+    InvalidFields,
     NamespaceDenied,
     NotFound,
     RoleInsufficient,
@@ -16,6 +17,7 @@ from rearview.domain.errors import (
 from rearview.domain.names import parse_identified
 from rearview.domain.principal import Access, Caller, NamespaceAccess
 from rearview.gateway.access_rules import About, AccessRule, Need
+from rearview.gateway.all_violations import AllViolations
 from rearview.gateway.authenticate import Authenticator, Credential
 from rearview.ports.tenancy_store import NamespaceDirectory, Reach, Reader
 from rearview.rpc.call_context import current_request_id, set_caller
@@ -49,9 +51,14 @@ class Authorizer:
     """Applies the table of rules: authenticate, check the role, find the namespaces, check the access to each."""
 
     def __init__(
-        self, authenticator: Authenticator, directory: NamespaceDirectory, rules: Mapping[str, AccessRule]
+        self,
+        authenticator: Authenticator,
+        directory: NamespaceDirectory,
+        rules: Mapping[str, AccessRule],
+        violations: AllViolations,
     ) -> None:
         self._authenticator = authenticator
+        self._violations = violations
         self._directory = directory
         self._rules = rules
 
@@ -98,7 +105,10 @@ class Authorizer:
         reader = credential.reader()
         if rule.about in (About.RECEIPT, About.TRACE):
             return await self._of_resource(rule, request.name, reader)
-        names = rule.names(request)
+        try:
+            names = rule.names(request)
+        except InvalidFields as error:
+            raise self._violations.of(request, error) from error
         if not names:
             if reader.namespaces:
                 raise NamespaceDenied(

@@ -261,3 +261,18 @@ async def test_lifecycle_calls_go_to_the_lifecycle_service(gateway: RunningGatew
     answer = await gateway.lifecycles.GetTierStats(lifecycle_pb2.GetTierStatsRequest(), metadata=admin)
     assert answer.tiers[0].memory_count == 3
     assert (gateway.lifecycle.last.caller.role, gateway.lifecycle.last.caller.namespaces) == (Role.ADMIN, {})
+
+
+async def test_everything_wrong_with_a_request_is_told_at_once(gateway: RunningGateway, agent: Any) -> None:
+    request = memory_service_pb2.AppendEventsRequest(
+        parent="namespaces/Agent/sessions/s1",
+        events=[event_pb2.Event(role=event_pb2.ROLE_USER), event_pb2.Event(content="你好")],
+    )
+    code, error = await failure_of(gateway.memories.AppendEvents(request, metadata=agent))
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert isinstance(error, errors.InvalidFields)
+    assert {"parent", "events[0].content", "events[1].role"} <= {v.field for v in error.violations}
+    recall = recall_pb2.RecallRequest(parent="namespaces/agent", top_k=-1, query="x" * 5_000)
+    code, error = await failure_of(gateway.memories.Recall(recall, metadata=agent))
+    assert isinstance(error, errors.InvalidFields)
+    assert {v.field for v in error.violations} == {"top_k", "query"}
