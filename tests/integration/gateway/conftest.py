@@ -4,8 +4,11 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
+from tests.support.model_fixtures import e5_folder, models_dir
 from tests.support.running_gateway import RunningGateway, running_gateway
 from tests.support.stack import DatabaseUrls
+
+__all__ = ["e5_folder", "gateway", "models_dir"]
 
 
 @pytest_asyncio.fixture

@@ -2,9 +2,13 @@
 
 import asyncio
 import os
+import secrets
 import signal
+import socket
 import subprocess
 import sys
+import urllib.request
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -16,10 +20,11 @@ from rearview.adapters.postgres.database import Database
 from rearview.gateway.dependencies import Dependencies, health_probe
 from rearview.rpc.channel import open_channel
 from rearview.telemetry.metrics import Metrics
-from rearview.v1 import memory_service_pb2, namespace_pb2
+from rearview.v1 import memory_service_pb2, namespace_pb2, recall_pb2
 from tests.support.grpc_errors import failure_of
-from tests.support.recording_backend import RecordingBackend
-from tests.support.running_gateway import RunningGateway, bearer, running_gateway
+from tests.support.hash_embedder import HashEmbedder
+from tests.support.recording_backend import RecordingBackend, three_backends
+from tests.support.running_gateway import OPERATOR_KEY, RunningGateway, bearer, running_gateway
 from tests.support.stack import DatabaseUrls
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
@@ -28,10 +33,9 @@ NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 def run_process(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """Run `python -m rearview.gateway` with this configuration until it ends."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("REARVIEW_")}
     return subprocess.run(
         [sys.executable, "-m", "rearview.gateway"],
-        env={**kept, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
+        env={**without_settings(), **environment},
         capture_output=True,
         text=True,
         timeout=60,
@@ -64,6 +68,78 @@ def test_all_bad_settings_are_reported_and_none_is_printed() -> None:
     }
     for secret in ("hunter2", "letmein"):
         assert secret not in ended.stderr + ended.stdout
+
+
+async def test_a_process_serves_and_ends_cleanly(database: DatabaseUrls, e5_folder: Path, tmp_path: Path) -> None:
+    internal_key, port, metrics_port = secrets.token_urlsafe(32), free_port(), free_port()
+    async with three_backends(internal_key) as behind:
+        with (tmp_path / "log").open("w") as log:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "rearview.gateway",
+                env={
+                    **without_settings(),
+                    "REARVIEW_LISTEN": f"127.0.0.1:{port}",
+                    "REARVIEW_METRICS_PORT": str(metrics_port),
+                    "REARVIEW_DATABASE_URL": database.service,
+                    "REARVIEW_OPERATOR_DATABASE_URL": database.operator,
+                    "REARVIEW_INTERNAL_KEY": internal_key,
+                    "REARVIEW_OPERATOR_KEY": OPERATOR_KEY,
+                    "REARVIEW_WRITER_ADDRESS": behind["writer"].address,
+                    "REARVIEW_RETRIEVER_ADDRESS": behind["retriever"].address,
+                    "REARVIEW_LIFECYCLE_ADDRESS": behind["lifecycle"].address,
+                    "REARVIEW_MODEL_DIR": str(e5_folder.parent),
+                },
+                stderr=log,
+            )
+        try:
+            async with open_channel(f"127.0.0.1:{port}") as channel:
+                health: Any = health_pb2_grpc.HealthStub(channel)
+                async for answer in health.Watch(health_pb2.HealthCheckRequest(), wait_for_ready=True, timeout=120):
+                    if answer.status == SERVING:
+                        break
+                running = RunningGateway(
+                    port, channel, behind["writer"], behind["retriever"], behind["lifecycle"], HashEmbedder()
+                )
+                admin = await running.new_tenant("acme")
+                recall = recall_pb2.RecallRequest(parent="namespaces/default", query="李雷的秘密 birthday")
+                await running.memories.Recall(recall, metadata=bearer(admin))
+            (vector,) = behind["retriever"].last.request.vectors
+            assert len(vector.values) == 384 * 4
+            metrics = await asyncio.to_thread(read, f"http://127.0.0.1:{metrics_port}/metrics")
+            assert 'rearview_gateway_requests_total{code="OK",method="Recall"} 1.0' in metrics
+            assert 'rearview_gateway_dependency_up{dependency="postgresql"} 1.0' in metrics
+            process.send_signal(signal.SIGTERM)
+            assert await process.wait() == 0
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+    logged = (tmp_path / "log").read_text()
+    assert '"method": "rearview.v1.MemoryService/Recall"' in logged
+    for never in ("李雷", "birthday", admin.split("_")[2], OPERATOR_KEY.split("_", 2)[2]):
+        assert never not in logged + metrics
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on at the moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def read(url: str) -> str:
+    """Return what is served at a local URL."""
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        text: str = answer.read().decode()
+        return text
+
+
+def without_settings() -> dict[str, str]:
+    """Return this process's environment without any setting of the product."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("REARVIEW_")}
+    return {**kept, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 async def test_health_follows_postgresql(database: DatabaseUrls) -> None:
