@@ -92,7 +92,6 @@ async def run_gateway(
             Database(
                 config.database_url.get_secret_value(),
                 max_connections=config.max_connections,
-                settings={"plan_cache_mode": "force_custom_plan"},
                 vectors=False,
             )
         )
