@@ -1,0 +1,1 @@
+"""Redis and Valkey behind the working-memory and cache ports."""

@@ -1,0 +1,1 @@
+"""S3 and MinIO behind the cold-store port."""

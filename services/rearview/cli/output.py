@@ -1,0 +1,47 @@
+"""How commands speak: to a person in colour, to a program as one JSON object on the last line of stdout."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from rearview.embedded.errors import StackError
+from rearview.embedded.paths import DEFAULT_FOLDER, HOME_VARIABLE
+
+DataDirOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir",
+        envvar=HOME_VARIABLE,
+        help=f"Folder in which the stack keeps everything; default ./{DEFAULT_FOLDER}.",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object on the last line of stdout.")]
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+def print_json(content: Mapping[str, object]) -> None:
+    """Print one JSON object on one line of stdout."""
+    typer.echo(json.dumps(content, ensure_ascii=False))
+
+
+@contextmanager
+def failures(as_json: bool) -> Iterator[None]:
+    """Turn a `StackError` into a message on stderr (and a JSON object where that was asked for) and exit code 1."""
+    try:
+        yield
+    except StackError as error:
+        err.print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)
+        if as_json:
+            print_json({"error": str(error)})
+        raise typer.Exit(1) from error

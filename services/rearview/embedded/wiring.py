@@ -1,0 +1,93 @@
+"""What the stack needs from the layers that it starts: passed in, so that it can be run with any of them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rearview.embedded.environment import DATABASE_OWNER_URL, ServicePorts, StackAddresses, service_environment
+from rearview.embedded.errors import StackError
+from rearview.embedded.process_spec import ProcessSpec
+from rearview.embedded.readiness import grpc_health
+
+SERVICES = ("writer", "retriever", "lifecycle", "gateway")
+ERROR_TAIL_LINES = 15
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceContext:
+    """What the specs of the services are made from."""
+
+    addresses: StackAddresses
+    ports: Mapping[str, ServicePorts]
+    models: Path
+    log_level: str
+
+
+Migrate = Callable[[StackAddresses], None]
+"""Brings the schema up to date; blocking."""
+PendingMigrations = Callable[[StackAddresses], Sequence[str]]
+"""Returns the names of the migrations that the database lacks."""
+BuildModels = Callable[[Path], None]
+"""Builds the models into the folder unless they are there; blocking."""
+ServiceSpecs = Callable[[ServiceContext], Sequence[ProcessSpec]]
+"""Returns the four services' specs; what they depend on among themselves, the rest is added."""
+
+
+def run_migrations(addresses: StackAddresses) -> None:
+    """Run `python -m rearview.migrate` as the database's owner.
+
+    Raises:
+        StackError: it failed; the message holds the end of its output.
+    """
+    result = subprocess.run(
+        [sys.executable, "-m", "rearview.migrate"],
+        env={**os.environ, DATABASE_OWNER_URL: addresses.owner_url},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if result.returncode != 0:
+        output = "\n".join((result.stdout + result.stderr).strip().splitlines()[-ERROR_TAIL_LINES:])
+        raise StackError(f"migrations ended with code {result.returncode}:\n{output}")
+
+
+def service_specs(context: ServiceContext) -> list[ProcessSpec]:
+    """Return the four services as `python -m rearview.<service>`; the gateway starts last and stops first."""
+    specs = []
+    for service in SERVICES:
+        own = service_environment(
+            service, context.ports, context.addresses, models=context.models, log_level=context.log_level
+        )
+        specs.append(
+            ProcessSpec(
+                name=service,
+                argv=(sys.executable, "-m", f"rearview.{service}"),
+                environment={**os.environ, "PYTHONUNBUFFERED": "1", **own},
+                ready=grpc_health(context.ports[service].address),
+                ready_timeout_seconds=120.0,
+                depends_on=[name for name in SERVICES if name != "gateway"] if service == "gateway" else (),
+            )
+        )
+    return specs
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """The parts of a stack that are chosen by whoever starts it; None leaves a part out."""
+
+    migrate: Migrate | None = run_migrations
+    pending_migrations: PendingMigrations | None = None
+    build_models: BuildModels | None = None
+    services: ServiceSpecs | None = service_specs
+    tenant_id: str | None = "default"
+
+    @classmethod
+    def dependencies_only(cls) -> Wiring:
+        """PostgreSQL, Valkey and S3 alone, prepared but without tables."""
+        return cls(migrate=None, services=None, tenant_id=None)

@@ -1,0 +1,3 @@
+"""Fixtures for every test: the real servers, started once per session when the first test asks for them."""
+
+pytest_plugins = ["tests.support.stack"]

@@ -1,0 +1,157 @@
+"""A stack under its real supervisor, in a process of its own, as tests start, watch, kill and stop it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import psutil
+
+from rearview.embedded.endpoints import Endpoints
+from rearview.embedded.log_rotation import tail
+from rearview.embedded.paths import DataFolder
+from rearview.embedded.process_records import ProcessRecords
+from rearview.embedded.stack_status import ProcessStatus, StackState, StackStatus, read_status
+
+ROOT = Path(__file__).resolve().parents[2]
+WAIT_SECONDS = 120.0
+POLL_SECONDS = 0.05
+DEPENDENCIES_ONLY = ("-m", "rearview.cli", "up", "--foreground", "--dependencies-only")
+TINY_SERVICES = ("-m", "tests.support.tiny_stack")
+
+
+class SupervisedStack:
+    """Runs `python <arguments> --data-dir <folder>` and talks about it in terms of the stack."""
+
+    def __init__(
+        self,
+        folder: Path,
+        arguments: Sequence[str] = DEPENDENCIES_ONLY,
+        *,
+        prefix: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.folder = DataFolder(folder)
+        self._command = [*prefix, sys.executable, *arguments, "--data-dir", str(folder)]
+        self._environment = dict(environment or {})
+        self._process: subprocess.Popen[bytes] | None = None
+        self._console = folder.with_name(f"{folder.name}.console")
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def console(self) -> str:
+        """What the supervisor printed."""
+        return self._console.read_text(encoding="utf-8", errors="replace")
+
+    def start(self) -> SupervisedStack:
+        """Start and wait until everything is ready."""
+        self.launch()
+        self.wait_for_state(StackState.READY)
+        return self
+
+    def launch(self) -> None:
+        """Start without waiting."""
+        with self._console.open("wb") as console:
+            self._process = subprocess.Popen(
+                self._command,
+                cwd=ROOT,
+                env={
+                    **os.environ,
+                    "PYTHONPATH": f"{ROOT / 'services'}{os.pathsep}{ROOT}",
+                    "COLUMNS": "200",
+                    **self._environment,
+                },
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=_end_with_the_tests,
+            )
+
+    def status(self) -> StackStatus | None:
+        """What this supervisor (no earlier one) last said."""
+        status = read_status(self.folder.status_file)
+        return status if status is not None and status.supervisor_pid == self.pid else None
+
+    def process(self, name: str) -> ProcessStatus:
+        status = self.status()
+        assert status is not None
+        return next(process for process in status.processes if process.name == name)
+
+    def endpoints(self) -> Endpoints:
+        endpoints = Endpoints.read(self.folder.endpoints_file)
+        assert endpoints is not None
+        return endpoints
+
+    def wait_for_state(self, state: StackState) -> None:
+        def reached() -> bool:
+            status = self.status()
+            return status is not None and status.state is state
+
+        self.wait_until(reached, f"the stack to be {state}")
+
+    def wait_until(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait for a condition; fail with the console's end when the supervisor ends first or nothing happens."""
+        assert self._process is not None
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not condition():
+            ended = self._process.poll() is not None
+            if (ended and not condition()) or time.monotonic() > deadline:
+                raise AssertionError(
+                    f"waited in vain for {what} ({'supervisor ended' if ended else 'too long'}):\n"
+                    f"{tail(self._console, 30)}"
+                )
+            time.sleep(POLL_SECONDS)
+
+    def signal(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    def wait_for_end(self) -> int:
+        assert self._process is not None
+        return self._process.wait(timeout=WAIT_SECONDS)
+
+    def stop(self) -> int:
+        """Stop in order; return the supervisor's exit code."""
+        if self._process is None:
+            return 0
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+        return self.wait_for_end()
+
+    def kill(self) -> None:
+        """End the supervisor as a crash or the kernel would: without a word."""
+        self.signal(signal.SIGKILL)
+        self.wait_for_end()
+
+    def child_pids(self) -> dict[str, int]:
+        """The pids of the supervised processes as recorded."""
+        return {record.name: record.pid for record in ProcessRecords(self.folder.process_records).all()}
+
+
+def processes_of(folder: Path) -> list[psutil.Process]:
+    """Return all processes that have anything to do with a data folder, however they came to be."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            related = str(folder) in " ".join(process.cmdline()) or process.cwd().startswith(str(folder))
+            if related and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+    return found
+
+
+def _end_with_the_tests() -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, int(signal.SIGTERM), 0, 0, 0)
