@@ -13,12 +13,13 @@ import snowballstemmer
 
 from rearview.language.scripts import HAN, fold_width
 
-STOP_WORDS = frozenset(
+_STOP_WORDS_TEXT = (
     "a an the and or but if so of to in on at by for from with about as into than then that this these those there here"
     " i me my we us our you your he him his she her it its they them their is am are was were be been being do does did"
     " have has had will would can could should may what which who whom"
-    " i'm i've i'd i'll you're it's that's don't didn't".split()
+    " i'm i've i'd i'll you're it's that's don't didn't"
 )
+STOP_WORDS = frozenset(_STOP_WORDS_TEXT.split())
 
 FUNCTION_CHARACTERS = frozenset(
     "的了着过吗呢吧啊呀哦嗯嘛么啦是在我你您他她它们这那哪和与及或就都也还很把被给让对于之其而且但所以因为"
