@@ -1,0 +1,43 @@
+"""Understanding of a query, as recall needs it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from rearview.domain.text import Entity, Language, TimeRange
+
+
+@dataclass(frozen=True, slots=True)
+class ReadQuery:
+    """What a query was found to ask for. `time_ranges` are in UTC, in order of mention."""
+
+    languages: frozenset[Language]
+    entities: tuple[Entity, ...]
+    time_ranges: tuple[TimeRange, ...]
+    asks_when: bool
+
+
+class QueryReader(Protocol):
+    """Reads queries; implementations never raise on text, however odd."""
+
+    def read(self, text: str, *, reference: datetime) -> ReadQuery:
+        """Read a query asked at `reference`, an aware time in the caller's zone."""
+        ...
+
+    def named_speakers(self, text: str, speakers: Sequence[str]) -> tuple[str, ...]:
+        """Return those of the known speakers whom a query names."""
+        ...
+
+    def keyword_hashes(self, namespace_id: UUID, text: str) -> list[int]:
+        """Return the hashes of a text's keyword tokens in order, repeats included."""
+        ...
+
+    def speaker_hash(self, namespace_id: UUID, speaker: str) -> int:
+        """Return the number under which a speaker stands in search units; 0 for an empty name."""
+        ...
+
+    def canonical_entity(self, text: str) -> str:
+        """Return the form by which an entity is compared."""
+        ...
