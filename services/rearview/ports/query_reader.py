@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
-from uuid import UUID
 
 from rearview.domain.text import Entity, Language, TimeRange
 
@@ -28,14 +27,6 @@ class QueryReader(Protocol):
 
     def named_speakers(self, text: str, speakers: Sequence[str]) -> tuple[str, ...]:
         """Return those of the known speakers whom a query names."""
-        ...
-
-    def keyword_hashes(self, namespace_id: UUID, text: str) -> list[int]:
-        """Return the hashes of a text's keyword tokens in order, repeats included."""
-        ...
-
-    def speaker_hash(self, namespace_id: UUID, speaker: str) -> int:
-        """Return the number under which a speaker stands in search units; 0 for an empty name."""
         ...
 
     def canonical_entity(self, text: str) -> str:
