@@ -13,7 +13,7 @@ ELLIPSIS = "…"
 _PIECE = re.compile(r"[A-Za-z\u00c0-\u024f']+|[0-9]+|\S")
 _LETTERS_PER_TOKEN = 4
 _DIGITS_PER_TOKEN = 2
-_SENTENCE_END = re.compile(r"(?<=[。！？；!?;\n])\s*|(?<=\.)\s+")
+_SENTENCE_END = re.compile(r"(?<=[。！？；!?;])|(?<=\.)(?=\s)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +89,8 @@ def _fitting_line(entry: ContextEntry, mark: str, room: int, language: Language,
         return whole
     if entry.whole:
         return ""
-    sentences = [sentence for sentence in _SENTENCE_END.split(text) if sentence]
-    separator = "" if language is Language.ZH else " "
-    for count in range(len(sentences) - 1, 0, -1):
-        line = f"- {date}: {speaker}{separator.join(sentences[:count])}{ELLIPSIS} {mark}"
-        if estimate_tokens(line) <= room:
+    for end in reversed([match.start() for match in _SENTENCE_END.finditer(text)]):
+        line = f"- {date}: {speaker}{text[:end].rstrip()}{ELLIPSIS} {mark}"
+        if end and estimate_tokens(line) <= room:
             return line
     return ""

@@ -10,7 +10,7 @@ other half.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ MISSING_SHARE = 0.5
 """A unit with one text score only is taken to have this share of its z in the other: the two go together, loosely."""
 
 _SMALLEST_DEVIATION = 1e-6
+_FIRST_MOMENT = datetime.min.replace(tzinfo=UTC)
+_LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 
 Floats = NDArray[np.float64]
 
@@ -100,9 +102,13 @@ def fuse(pool: Pool, query: QueryFeatures) -> Fused:
     return Fused(terms, total)
 
 
-def widened(time_range: TimeRange) -> tuple[float, float]:
-    """Return the stretch of time, in Unix seconds, in which what happened in a range may have been told."""
-    return (time_range.start - BEFORE_RANGE).timestamp(), (time_range.end + AFTER_RANGE).timestamp()
+def widened(time_range: TimeRange) -> TimeRange:
+    """Return the stretch of time in which what happened in a range may have been told."""
+    start, end = time_range.start, time_range.end
+    return TimeRange(
+        start - BEFORE_RANGE if start - _FIRST_MOMENT > BEFORE_RANGE else _FIRST_MOMENT,
+        end + AFTER_RANGE if _LAST_MOMENT - end > AFTER_RANGE else _LAST_MOMENT,
+    )
 
 
 def is_user_chat(pool: Pool) -> bool:
@@ -168,8 +174,8 @@ def _is_speaker(speaker: NDArray[np.int64], named: tuple[int, ...]) -> Floats:
 def _is_near(occurred_at: Floats, ranges: tuple[TimeRange, ...]) -> Floats:
     near = np.zeros(len(occurred_at), dtype=np.bool_)
     for time_range in ranges:
-        start, end = widened(time_range)
-        near |= (occurred_at >= start) & (occurred_at < end)
+        told = widened(time_range)
+        near |= (occurred_at >= told.start.timestamp()) & (occurred_at < told.end.timestamp())
     return near.astype(np.float64)
 
 

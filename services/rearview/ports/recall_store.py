@@ -29,7 +29,8 @@ class Search:
     """What to look for in one namespace.
 
     Attributes:
-        terms: keyword hashes of the query with their counts; empty leaves the keyword route out.
+        terms: keyword hashes of the query with their counts.
+        keyword_route: whether indexed units are looked for and scored by them.
         vector: (d,) float32, centred, L2-normalised; None leaves the vector route out.
         folded_query: the query in lower case, in which speakers' names are looked for.
         entity_keys: canonical entities for the entity route.
@@ -45,6 +46,7 @@ class Search:
     vector: NDArray[np.float32] | None
     folded_query: str
     now: datetime
+    keyword_route: bool = True
     entity_keys: tuple[str, ...] = ()
     time_ranges: tuple[tuple[datetime, datetime], ...] = ()
     filter: MemoryFilter = MemoryFilter()

@@ -47,7 +47,7 @@ BEGIN
       WHERE e.tenant_id = p_tenant AND e.namespace_id = p_namespace AND e.outcome = 1 AND NOT e.tombstoned
         AND (p_session IS NULL OR e.session_id = p_session) AND (p_roles IS NULL OR e.role = ANY (p_roles))
         AND (p_start IS NULL OR e.occurred_at >= p_start) AND (p_end IS NULL OR e.occurred_at < p_end)
-        AND (p_as_of IS NULL OR e.created_at <= p_as_of)
+        AND (p_as_of IS NULL OR least(e.occurred_at, e.created_at) <= p_as_of)
       ORDER BY e.created_at DESC LIMIT p_limit;
     RETURN;
   END IF;
@@ -63,7 +63,7 @@ BEGIN
         AND e.outcome IN (1, 3) AND NOT e.tombstoned
         AND (p_session IS NULL OR e.session_id = p_session) AND (p_roles IS NULL OR e.role = ANY (p_roles))
         AND (p_start IS NULL OR e.occurred_at >= p_start) AND (p_end IS NULL OR e.occurred_at < p_end)
-        AND (p_as_of IS NULL OR e.created_at <= p_as_of))
+        AND (p_as_of IS NULL OR least(e.occurred_at, e.created_at) <= p_as_of))
     SELECT f.event_id, f.session_id, f.role, f.speaker, f.occurred_at,
            (SELECT sum(t.weight * c.tf * 2.2 / (c.tf + 1.2 * (0.25 + 0.75 * coalesce(cardinality(f.keywords) / v_average, 1))))
             FROM (SELECT k, count(*)::float8 AS tf FROM unnest(f.keywords) AS k GROUP BY k) c JOIN term t ON t.keyword = c.k) AS bm25

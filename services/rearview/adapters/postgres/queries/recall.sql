@@ -51,9 +51,9 @@ WITH allowed AS MATERIALIZED (
           m.updated_at) > %(as_of)s::timestamptz)))
   ) END AS ids),
 query AS MATERIALIZED (
-  SELECT rearview_query_weights(%(tenant)s, %(namespace)s, %(keywords)s::int4[], %(counts)s::float8[]) AS weights,
-         CASE WHEN %(restricted)s::boolean THEN %(keywords)s::int4[]
-              ELSE rearview_rarest_terms(%(tenant)s, %(namespace)s, %(keywords)s::int4[], %(candidate_budget)s::bigint) END AS terms),
+  SELECT rearview_query_weights(%(tenant)s, %(namespace)s, %(route_keywords)s::int4[], %(route_counts)s::float8[]) AS weights,
+         CASE WHEN %(restricted)s::boolean THEN %(route_keywords)s::int4[]
+              ELSE rearview_rarest_terms(%(tenant)s, %(namespace)s, %(route_keywords)s::int4[], %(candidate_budget)s::bigint) END AS terms),
 by_vector AS MATERIALIZED (
   SELECT r.unit_id, r.exact FROM rearview_vector_route_{generation}(
     %(tenant)s, %(namespace)s, %(vector)s::halfvec, %(unit_states)s::int2[], (SELECT ids FROM allowed), %(limit)s::int) r),
@@ -61,7 +61,7 @@ by_keyword AS MATERIALIZED (
   SELECT r.unit_id FROM rearview_keyword_route_{generation}(
     %(tenant)s, %(namespace)s, (SELECT weights FROM query), (SELECT terms FROM query), %(unit_states)s::int2[],
     (SELECT ids FROM allowed), %(limit)s::int) r
-  WHERE cardinality(%(keywords)s::int4[]) > 0),
+  WHERE cardinality(%(route_keywords)s::int4[]) > 0),
 by_entity AS MATERIALIZED (
   SELECT u.unit_id
   FROM rearview_memories_by_entity(
