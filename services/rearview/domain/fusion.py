@@ -152,7 +152,8 @@ def _z(values: Floats, sample: Floats) -> Floats:
         return np.full(len(values), np.nan)
     deviation = float(known.std())
     if deviation < _SMALLEST_DEVIATION:
-        return np.where(np.isnan(values), np.nan, 0.0)
+        level: Floats = np.where(np.isnan(values), np.nan, 0.0)
+        return level
     result: Floats = (values - known.mean()) / deviation
     return result
 
@@ -168,7 +169,8 @@ def _is_speaker(speaker: NDArray[np.int64], named: tuple[int, ...]) -> Floats:
     # Two names in a question are asked about together, and either may have answered.
     if len(named) != 1:
         return np.zeros(len(speaker), dtype=np.float64)
-    return (speaker == named[0]).astype(np.float64)
+    theirs: Floats = (speaker == named[0]).astype(np.float64)
+    return theirs
 
 
 def _is_near(occurred_at: Floats, ranges: tuple[TimeRange, ...]) -> Floats:

@@ -44,10 +44,11 @@ class Floor:
     relevance: float = 0.0
     cosine: float = 0.05
 
-    def admits(
-        self, *, relevance: float, keyword_score: float | None, cosine: float | None, asked_for: bool
-    ) -> bool:
+    def admits(self, *, relevance: float, keyword_score: float | None, cosine: float | None, asked_for: bool) -> bool:
         """True if a candidate may be returned; `asked_for` when an entity, a time or the session calls for it."""
         if relevance < self.relevance:
             return False
         return asked_for or (keyword_score or 0.0) > 0.0 or (cosine is not None and cosine >= self.cosine)
+
+
+DEFAULT_FLOOR = Floor()

@@ -1,6 +1,7 @@
 """The memory score: relevance weighed with recency, use and emotion.
 
-    final = w_rel * relevance + w_time * exp(-ln2 * age / half_life) + w_freq * log1p(n) / log1p(cap) + w_emo * intensity
+    final = w_rel * relevance + w_time * exp(-ln2 * age / half_life)
+          + w_freq * log1p(n) / log1p(cap) + w_emo * intensity
 
 The lifecycle takes the same function, without relevance, for what a memory is worth.
 """

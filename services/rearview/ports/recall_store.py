@@ -14,6 +14,8 @@ from rearview.domain.memory import Memory, MemoryType
 from rearview.domain.principal import Scope
 from rearview.domain.recall import MemoryFilter, Route
 
+_EVERYTHING = MemoryFilter()
+
 
 @dataclass(frozen=True, slots=True)
 class Generation:
@@ -49,7 +51,7 @@ class Search:
     keyword_route: bool = True
     entity_keys: tuple[str, ...] = ()
     time_ranges: tuple[tuple[datetime, datetime], ...] = ()
-    filter: MemoryFilter = MemoryFilter()
+    filter: MemoryFilter = _EVERYTHING
     filter_entity_keys: tuple[str, ...] = ()
     turn_roles: frozenset[EventRole] | None = None
     raw_turns: bool = True
@@ -166,9 +168,7 @@ class RecallStore(Protocol):
         """Load what was chosen, in order. Raises as `search`."""
         ...
 
-    async def anything_stored(
-        self, tenant_id: UUID, namespace_ids: Sequence[UUID], *, timeout_seconds: float
-    ) -> bool:
+    async def anything_stored(self, tenant_id: UUID, namespace_ids: Sequence[UUID], *, timeout_seconds: float) -> bool:
         """Return whether any of the namespaces holds an active memory or a turn. Raises as `search`."""
         ...
 

@@ -16,10 +16,10 @@ from rearview.domain.recall import Route, ScoreParts
 from rearview.domain.relevance import logit_terms, relevance
 from rearview.domain.scoring import Profile, Standing, memory_score
 from rearview.domain.search_unit import UnitFlag
-from rearview.domain.text import TimeRange
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.query_reader import QueryReader
 from rearview.ports.recall_store import Found, FoundTurn, FoundUnit, Search
+from rearview.retriever.question import Question
 
 FRESH_TURNS = 10
 """So many of a session's last turns are candidates without sharing a word with the query: what was just said."""
@@ -68,17 +68,6 @@ class Candidate:
         return self.turn
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What scoring needs of a query, the same in every namespace."""
-
-    text: str
-    time_ranges: tuple[TimeRange, ...]
-    asks_when: bool
-    profile: Profile
-    now: datetime
-
-
 class CandidateScorer:
     """Scores what was found in one namespace."""
 
@@ -97,7 +86,7 @@ class CandidateScorer:
         if not units and not turns:
             return []
         pool = self._pool(search, units, turns)
-        fused = fuse(pool, self._features(search, found, question, pool))
+        fused = fuse(pool, self._features(found, question, pool))
         terms = {name: values.tolist() for name, values in fused.terms.items()}
         candidates = []
         for at, (unit, turn, routes) in enumerate(
@@ -155,9 +144,7 @@ class CandidateScorer:
     def _keyword_score(self, search: Search, found: Found, event: Event) -> float:
         statistics = found.statistics
         keywords = self._hasher.keywords(search.scope.namespace_id, event.searchable_text)
-        return bm25.score(
-            search.terms, statistics.frequencies, statistics.units, keywords, statistics.average_length
-        )
+        return bm25.score(search.terms, statistics.frequencies, statistics.units, keywords, statistics.average_length)
 
     def _pool(
         self,
@@ -198,7 +185,7 @@ class CandidateScorer:
             ),
         )
 
-    def _features(self, search: Search, found: Found, question: Question, pool: Pool) -> QueryFeatures:
+    def _features(self, found: Found, question: Question, pool: Pool) -> QueryFeatures:
         hashes: Mapping[str, int] = {name: number for number, name in found.statistics.speakers}
         named = self._reader.named_speakers(question.text, list(hashes))
         return QueryFeatures(
@@ -236,5 +223,3 @@ def _standing(unit: FoundUnit | None, turn: FoundTurn | None, now: datetime) -> 
         pinned=unit.pinned,
         priority=unit.priority,
     )
-
-
