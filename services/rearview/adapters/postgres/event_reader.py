@@ -8,11 +8,12 @@ from uuid import UUID
 from psycopg.rows import dict_row
 
 from rearview.adapters.postgres.database import Connection, Database
-from rearview.adapters.postgres.event_rows import event_of_row
+from rearview.adapters.postgres.event_rows import event_of
 from rearview.adapters.postgres.queries import load_queries
+from rearview.adapters.postgres.receipt_rows import receipt_of
 from rearview.domain.errors import NotFound
 from rearview.domain.event import CaptureOutcome, CaptureTrace, Event, Session
-from rearview.domain.forget import ErasedPlace, ForgetReceipt, ForgetState
+from rearview.domain.forget import ForgetReceipt
 from rearview.domain.paging import Page, PageRequest
 from rearview.domain.principal import Scope
 
@@ -39,7 +40,7 @@ class PostgresEventReader:
                     "limit": page.size + 1,
                 },
             )
-            events = [event_of_row(row) for row in await cursor.fetchall()]
+            events = [event_of(row) for row in await cursor.fetchall()]
         rows = events[: page.size]
         return Page(rows, next_after=(str(rows[-1].sequence),) if len(events) > page.size else ())
 
@@ -99,7 +100,7 @@ class PostgresEventReader:
             raise NotFound(
                 f"forgetReceipts/{receipt_id} does not exist", resource_name=f"forgetReceipts/{receipt_id}"
             )
-        return row["namespace_id"], _receipt(row)
+        return row["namespace_id"], receipt_of(row)
 
     async def _require_session(self, connection: Connection, scope: Scope, session_id: str) -> None:
         cursor = await connection.execute(self._queries["session_exists"], {**_named(scope), "session": session_id})
@@ -116,23 +117,3 @@ class PostgresEventReader:
 
 def _named(scope: Scope) -> dict[str, UUID]:
     return {"tenant": scope.tenant_id, "namespace": scope.namespace_id}
-
-
-def _receipt(row: Mapping[str, Any]) -> ForgetReceipt:
-    return ForgetReceipt(
-        receipt_id=row["receipt_id"],
-        namespace=row["namespace"],
-        state=ForgetState(row["state"]),
-        memory_ids=tuple(row["memory_ids"]),
-        memory_count=len(row["memory_ids"]),
-        event_count=row["event_count"],
-        tombstoned_at=row["tombstoned_at"],
-        purge_after=row["purge_after"],
-        purged_at=row["purged_at"],
-        verified_at=row["verified_at"],
-        places=tuple(
-            ErasedPlace(place["place"], place["count"], datetime.fromisoformat(place["erased_at"]))
-            for place in row["places"]
-        ),
-        digest=row["digest"],
-    )

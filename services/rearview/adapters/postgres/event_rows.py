@@ -8,7 +8,7 @@ from rearview.domain.event import Event, EventRole, ToolCall
 Row = Mapping[str, Any]
 
 
-def event_of_row(row: Row) -> Event:
+def event_of(row: Row) -> Event:
     """Return the event of a row with the event log's columns."""
     return Event(
         event_id=row["event_id"],

@@ -9,7 +9,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from rearview.adapters.postgres.database import Database
-from rearview.adapters.postgres.memory_rows import memory_of_row
+from rearview.adapters.postgres.memory_rows import memory_of
 from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.errors import NotFound
 from rearview.domain.memory import Memory, MemoryState
@@ -57,7 +57,7 @@ class PostgresMemoryReader:
                 **_position(page),
             },
         )
-        return _page([memory_of_row(row) for row in rows], page)
+        return _page([memory_of(row) for row in rows], page)
 
     async def history(self, scope: Scope, memory_id: UUID, page: PageRequest) -> Page[Memory]:
         """Return a page of the chain of supersessions that a memory is part of, newest first."""
@@ -69,7 +69,7 @@ class PostgresMemoryReader:
 
     async def _by_id(self, scope: Scope, ids: list[UUID]) -> dict[UUID, Memory]:
         rows = await self._rows("memories_by_id", scope, {"memories": ids})
-        return {row["memory_id"]: memory_of_row(row) for row in rows}
+        return {row["memory_id"]: memory_of(row) for row in rows}
 
     async def _rows(self, name: str, scope: Scope, parameters: dict[str, Any]) -> list[dict[str, Any]]:
         async with self._database.transaction(scope.tenant_id, timeout_seconds=self._timeout_seconds) as connection:

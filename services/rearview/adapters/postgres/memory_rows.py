@@ -11,7 +11,7 @@ from rearview.domain.text import Entity, EntityType, Intent, Sentiment
 Row = Mapping[str, Any]
 
 
-def memory_of_row(row: Row) -> Memory:
+def memory_of(row: Row) -> Memory:
     """Return the memory of a row with the columns of `memory_reading.sql`."""
     return Memory(
         memory_id=row["memory_id"],
@@ -38,7 +38,7 @@ def memory_of_row(row: Row) -> Memory:
         expires_at=row["expires_at"],
         superseded_by=row["superseded_by"],
         session_id=row["session_id"],
-        event_ids=tuple(_event_of_path(path) for path in row["event_ids"]),
+        event_ids=tuple((session_id, UUID(event_id)) for session_id, event_id in row["events"]),
         languages=languages_of(row["languages"]),
         generation_id=row["generation_id"],
         redactions=tuple(row["redactions"]),
@@ -58,16 +58,6 @@ def entity_of_json(stored: Mapping[str, Any]) -> Entity:
         start=stored.get("start", 0),
         end=stored.get("end", 0),
     )
-
-
-def entity_to_json(entity: Entity) -> dict[str, Any]:
-    """Return what stands in `memory.entities`; offsets are of a text that may have been joined, so they are left."""
-    return {"type": entity.type.value, "text": entity.text, "canonical": entity.canonical}
-
-
-def _event_of_path(path: str) -> tuple[str, UUID]:
-    session_id, _, event_id = path.rpartition("/")
-    return session_id, UUID(event_id)
 
 
 def _fact(row: Row) -> Fact | None:

@@ -11,8 +11,8 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from rearview.adapters.postgres.database import Connection, Database
-from rearview.adapters.postgres.event_rows import event_of_row
-from rearview.adapters.postgres.memory_rows import memory_of_row
+from rearview.adapters.postgres.event_rows import event_of
+from rearview.adapters.postgres.memory_rows import memory_of
 from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.event import Event, EventRole
 from rearview.domain.memory import MemoryState, MemoryType
@@ -107,9 +107,9 @@ class PostgresRecallStore:
                 sent.append((memories, sources, turns))
             return [
                 Loaded(
-                    memories={row["memory_id"]: memory_of_row(row) for row in await memories.fetchall()},
+                    memories={row["memory_id"]: memory_of(row) for row in await memories.fetchall()},
                     sources=_by_unit(await sources.fetchall()),
-                    turns={row["event_id"]: (row["session_id"], event_of_row(row)) for row in await turns.fetchall()},
+                    turns={row["event_id"]: (row["session_id"], event_of(row)) for row in await turns.fetchall()},
                 )
                 for memories, sources, turns in sent
             ]
@@ -247,5 +247,5 @@ def _parameters(search: Search) -> dict[str, Any]:
 def _by_unit(rows: Sequence[Row]) -> dict[UUID, tuple[tuple[str, Event], ...]]:
     found: dict[UUID, list[tuple[str, Event]]] = {}
     for row in rows:
-        found.setdefault(row["unit_id"], []).append((row["session_id"], event_of_row(row)))
+        found.setdefault(row["unit_id"], []).append((row["session_id"], event_of(row)))
     return {unit_id: tuple(events) for unit_id, events in found.items()}

@@ -39,8 +39,7 @@ FROM event e
 WHERE e.tenant_id = %(tenant)s AND e.namespace_id = %(namespace)s AND e.event_id = %(event)s;
 
 -- name: forget_receipt
-SELECT r.receipt_id, r.namespace_id, r.namespace, r.state, r.memory_ids,
-       cardinality(r.event_ids) AS event_count, r.tombstoned_at,
+SELECT r.receipt_id, r.namespace_id, r.namespace, r.state, r.memory_ids, r.event_ids, r.tombstoned_at,
        r.purge_after, r.purged_at, r.verified_at, r.places, r.digest
 FROM forget_receipt r
 WHERE r.tenant_id = %(tenant)s AND r.receipt_id = %(receipt)s;

@@ -6,9 +6,10 @@ SELECT m.memory_id, m.type, m.state, m.tier, m.content, m.priority, m.pinned, m.
        m.created_at, m.updated_at, m.expires_at, m.superseded_by, m.session_id, m.languages, g.generation_id, m.redactions,
        m.fact_subject, m.fact_attribute, m.fact_value, m.fact_unit, m.single_valued, m.version,
        coalesce(s.access_count, 0) AS access_count, s.last_accessed_at,
-       ARRAY(SELECT l.session_id || '/' || l.event_id FROM memory_event l
-             WHERE l.tenant_id = m.tenant_id AND l.namespace_id = m.namespace_id AND l.memory_id = m.memory_id
-             ORDER BY l.session_id, l.sequence) AS event_ids
+       coalesce((SELECT json_agg(json_build_array(l.session_id, l.event_id) ORDER BY l.session_id, l.sequence)
+                 FROM memory_event l
+                 WHERE l.tenant_id = m.tenant_id AND l.namespace_id = m.namespace_id AND l.memory_id = m.memory_id),
+                '[]') AS events
 FROM memory m
 JOIN model_generation g ON g.ordinal = m.generation
 LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
@@ -21,9 +22,10 @@ SELECT m.memory_id, m.type, m.state, m.tier, m.content, m.priority, m.pinned, m.
        m.created_at, m.updated_at, m.expires_at, m.superseded_by, m.session_id, m.languages, g.generation_id, m.redactions,
        m.fact_subject, m.fact_attribute, m.fact_value, m.fact_unit, m.single_valued, m.version,
        coalesce(s.access_count, 0) AS access_count, s.last_accessed_at,
-       ARRAY(SELECT l.session_id || '/' || l.event_id FROM memory_event l
-             WHERE l.tenant_id = m.tenant_id AND l.namespace_id = m.namespace_id AND l.memory_id = m.memory_id
-             ORDER BY l.session_id, l.sequence) AS event_ids
+       coalesce((SELECT json_agg(json_build_array(l.session_id, l.event_id) ORDER BY l.session_id, l.sequence)
+                 FROM memory_event l
+                 WHERE l.tenant_id = m.tenant_id AND l.namespace_id = m.namespace_id AND l.memory_id = m.memory_id),
+                '[]') AS events
 FROM memory m
 JOIN model_generation g ON g.ordinal = m.generation
 LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
