@@ -14,9 +14,7 @@ class GetForgetReceipt:
     def __init__(self, events: EventReader) -> None:
         self._events = events
 
-    async def get(
-        self, tenant_id: UUID, readable_namespaces: Collection[UUID], receipt_id: UUID
-    ) -> ForgetReceipt:
+    async def get(self, tenant_id: UUID, readable_namespaces: Collection[UUID], receipt_id: UUID) -> ForgetReceipt:
         """Return a receipt of a namespace that the caller may read.
 
         Raises:

@@ -97,9 +97,7 @@ class PostgresEventReader:
             await cursor.execute(self._queries["forget_receipt"], {"tenant": tenant_id, "receipt": receipt_id})
             row = await cursor.fetchone()
         if row is None:
-            raise NotFound(
-                f"forgetReceipts/{receipt_id} does not exist", resource_name=f"forgetReceipts/{receipt_id}"
-            )
+            raise NotFound(f"forgetReceipts/{receipt_id} does not exist", resource_name=f"forgetReceipts/{receipt_id}")
         return row["namespace_id"], receipt_of(row)
 
     async def _require_session(self, connection: Connection, scope: Scope, session_id: str) -> None:

@@ -39,9 +39,7 @@ class PostgresRecallTraceStore:
     async def read(self, tenant_id: UUID, trace_id: UUID) -> tuple[str, frozenset[UUID], RecallTrace] | None:
         """Return who recalled, in which namespaces, and the trace; None if there is none."""
         async with self._database.transaction(tenant_id, timeout_seconds=self._timeout_seconds) as connection:
-            cursor = await connection.execute(
-                self._queries["get_trace"], {"tenant": tenant_id, "trace_id": trace_id}
-            )
+            cursor = await connection.execute(self._queries["get_trace"], {"tenant": tenant_id, "trace_id": trace_id})
             row = await cursor.fetchone()
         if row is None:
             return None
