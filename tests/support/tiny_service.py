@@ -63,13 +63,15 @@ def main(name: str, journal: Path) -> None:
     health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
     if name == "gateway":
         tenant_pb2_grpc.add_TenantServiceServicer_to_server(
-            TinyTenants(journal.parent, os.environ[OPERATOR_KEY]), server
+            TinyTenants(journal.parent, os.environ[OPERATOR_KEY]),  # type: ignore[abstract]
+            server,
         )
     server.add_insecure_port(os.environ[LISTEN])
     server.start()
     servicer.set("", health_pb2.HealthCheckResponse.SERVING)
     _note(journal, f"start {name}")
-    print(f"{name} serves 服务已启动", flush=True)
+    sys.stdout.write(f"{name} serves 服务已启动\n")
+    sys.stdout.flush()
     stop.wait()
     server.stop(grace=1).wait()
     _note(journal, f"drained {name}")
