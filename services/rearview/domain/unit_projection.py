@@ -13,6 +13,8 @@ from rearview.domain.keyword_bag import KeywordBag
 from rearview.domain.memory import MemoryType
 from rearview.domain.search_unit import UnitFlag
 
+NO_FLAGS = UnitFlag(0)
+
 MAX_TERMS = 48
 """How many terms a projection keeps, the best by weight x IDF."""
 
@@ -37,7 +39,7 @@ class SearchUnit:
     type: MemoryType
     projection: UnitProjection
     speaker: int = 0
-    flags: UnitFlag = UnitFlag(0)
+    flags: UnitFlag = NO_FLAGS
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Memories that are stored, changed, forgotten and restored by request; each call is one transaction."""
+"""Memories that are stored and changed by request; each call is one transaction."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -6,13 +6,11 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from rearview.domain.forget import Forget, ForgetReceipt
 from rearview.domain.keyword_bag import KeywordBag
 from rearview.domain.memory import Memory
 from rearview.domain.principal import Scope
 from rearview.domain.unit_projection import KeywordStatistics, SearchUnit
 from rearview.domain.writing import Remembered, RequestKey
-from rearview.ports.working_memory import SessionKey
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,23 +20,6 @@ class NewMemory:
     memory: Memory
     unit: SearchUnit
     bag: KeywordBag
-
-
-@dataclass(frozen=True, slots=True)
-class ForgottenTurns:
-    """Turns that working memory may hold and must not return: these events, and all up to a sequence."""
-
-    session: SessionKey
-    event_ids: tuple[UUID, ...]
-    through_sequence: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """A receipt, and what is to be cleared from working memory once the transaction holds."""
-
-    receipt: ForgetReceipt
-    turns: tuple[ForgottenTurns, ...]
 
 
 class MemoryStore(Protocol):
@@ -106,31 +87,5 @@ class MemoryStore(Protocol):
         Raises:
             RequestIdReused: the id stands for another request.
             NotFound: the memory has been forgotten since.
-        """
-        ...
-
-    async def forget(self, scope: Scope, command: Forget, *, now: datetime) -> Forgotten:
-        """Mark as forgotten: from here on nothing of it is returned. Purged later, by a job.
-
-        Raises:
-            NotFound: a memory or the session is not there, or forgotten already; then nothing is changed.
-            RequestIdReused: the id stands for another request.
-        """
-        ...
-
-    async def receipt(self, tenant_id: UUID, receipt_id: UUID) -> ForgetReceipt:
-        """Return a receipt.
-
-        Raises:
-            NotFound: there is none.
-        """
-        ...
-
-    async def restore(self, scope: Scope, receipt_id: UUID, *, now: datetime) -> ForgetReceipt:
-        """Take a forget back; working memory stays cleared. Restoring again changes nothing.
-
-        Raises:
-            NotFound: there is no such receipt in the namespace.
-            PreconditionFailed: it was purged.
         """
         ...
