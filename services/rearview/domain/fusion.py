@@ -182,4 +182,5 @@ def _is_near(occurred_at: Floats, ranges: tuple[TimeRange, ...]) -> Floats:
 
 
 def _has(flags: NDArray[np.int64], flag: UnitFlag) -> Floats:
-    return ((flags & int(flag)) != 0).astype(np.float64)
+    has: Floats = ((flags & int(flag)) != 0).astype(np.float64)
+    return has

@@ -16,6 +16,7 @@ class ReadQuery:
     entities: tuple[Entity, ...]
     time_ranges: tuple[TimeRange, ...]
     asks_when: bool
+    question_type: str = ""
 
 
 class QueryReader(Protocol):
@@ -27,6 +28,10 @@ class QueryReader(Protocol):
 
     def named_speakers(self, text: str, speakers: Sequence[str]) -> tuple[str, ...]:
         """Return those of the known speakers whom a query names."""
+        ...
+
+    def folded(self, text: str) -> str:
+        """Return the text in lower case and plain width, in which names are looked for."""
         ...
 
     def canonical_entity(self, text: str) -> str:

@@ -36,7 +36,7 @@ class RetrieverConfig(BaseSettings):
         working_memory_seconds: how long a recall waits for working memory; then it goes on without.
         relevance_floor: candidates of less relevance are not returned.
         cosine_floor: candidates that share no word with the query need this similarity of vectors.
-        reranker: a cross-encoder's name or folder; without one the features decide.
+        reranker: kind and model, as `flag:BAAI/bge-reranker-v2-m3`; with `none` the features decide.
         rerank_depth: how many candidates it sees.
         rerank_seconds: its time budget.
         trace_queue: how many traces and access counts may wait to be written; further ones are dropped and counted.
@@ -54,7 +54,7 @@ class RetrieverConfig(BaseSettings):
     working_memory_seconds: float = Field(default=0.25, gt=0, le=60)
     relevance_floor: float = Field(default=0.0, ge=0, le=1)
     cosine_floor: float = Field(default=0.05, ge=-1, le=1)
-    reranker: str | None = None
+    reranker: str = Field(default="none", pattern=r"^(none|(flag|cross-encoder):[^\s]+)$")
     rerank_depth: int = Field(default=40, ge=1, le=100)
     rerank_seconds: float = Field(default=0.5, gt=0, le=60)
     trace_queue: int = Field(default=1_000, ge=1, le=100_000)

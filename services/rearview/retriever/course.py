@@ -71,7 +71,8 @@ def _understanding(question: Question, found: Sequence[Found]) -> dict[str, str]
         "time_ranges": ",".join(
             f"{time_range.start.isoformat()}/{time_range.end.isoformat()}" for time_range in question.time_ranges
         ),
-        "question_type": "when" if question.asks_when else "",
+        "question_type": question.question_type,
+        "asks_when": "yes" if question.asks_when else "no",
         "profile": question.profile.name,
         "ranker_version": RANKER_VERSION,
         "vector_scan": ",".join(sorted("exact" if scan else "index" for scan in scans)),

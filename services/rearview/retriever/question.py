@@ -33,6 +33,7 @@ class Question:
     entity_keys: tuple[str, ...]
     time_ranges: tuple[TimeRange, ...]
     asks_when: bool
+    question_type: str
     profile: Profile
     now: datetime
 
@@ -63,6 +64,7 @@ class QuestionReader:
             else tuple(dict.fromkeys(entity.canonical for entity in read.entities)),
             time_ranges=() if Route.TIME in off else read.time_ranges,
             asks_when=read.asks_when,
+            question_type=read.question_type,
             profile=profile_named(query.profile),
             now=now,
         )
@@ -80,7 +82,7 @@ class QuestionReader:
                     [hashed for text in question.texts for hashed in self._hasher.keywords(scope.namespace_id, text)]
                 ),
                 vector=vector,
-                folded_query=question.text.lower(),
+                folded_query=self._reader.folded(question.text),
                 now=question.now,
                 keyword_route=Route.KEYWORD not in query.disabled_routes,
                 entity_keys=question.entity_keys,
