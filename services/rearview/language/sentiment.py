@@ -3,6 +3,7 @@
 import logging
 import math
 import re
+import tempfile
 import threading
 import warnings
 from functools import lru_cache
@@ -41,6 +42,10 @@ class _ChineseLexicon:
             lexicon = Lexicon()
         words = {name: frozenset(listed.split()) for name, listed in load_yaml("sentiment_zh.yaml").items()}
         self._segmenter = jieba.Tokenizer()
+        # By default the dictionary is cached under a fixed name in the shared temporary folder, where anyone may put one.
+        with tempfile.TemporaryDirectory() as private_folder:
+            self._segmenter.tmp_dir = private_folder
+            self._segmenter.initialize()
         for word in sorted(words["positive"] | words["negative"]):
             self._segmenter.add_word(word)
         ignored = words["not_feelings"]
