@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from rearview.domain.embedding_errors import ModelError
 from rearview.domain.recall import RecallQuery
 from rearview.domain.relevance import blend
-from rearview.domain.embedding_errors import ModelError
 from rearview.ports.reranker import Reranker
 from rearview.retriever.answer import Content
 from rearview.retriever.candidates import Candidate, score_parts

@@ -65,9 +65,7 @@ class RetrieverServicer(retriever_service_pb2_grpc.RetrieverServiceServicer):
         self._clock = clock
         self._page_key = page_key
 
-    async def Recall(
-        self, request: retriever_service_pb2.RecallRequest, context: Any
-    ) -> recall_pb2.RecallResponse:
+    async def Recall(self, request: retriever_service_pb2.RecallRequest, context: Any) -> recall_pb2.RecallResponse:
         """Recall from each of the named namespaces."""
         query = recall_from_proto(request.request, self._clock.now())
         asked = Asked(
@@ -79,9 +77,7 @@ class RetrieverServicer(retriever_service_pb2_grpc.RetrieverServiceServicer):
         recalled = await self._use.recall.recall(asked)
         return recalled_to_proto(recalled, include_metadata=query.include_metadata)
 
-    async def GetRecallTrace(
-        self, request: recall_pb2.GetRecallTraceRequest, context: Any
-    ) -> recall_pb2.RecallTrace:
+    async def GetRecallTrace(self, request: recall_pb2.GetRecallTraceRequest, context: Any) -> recall_pb2.RecallTrace:
         """Read a trace."""
         trace_id = parse_identified(request.name, TRACES, "name")
         trace = await self._use.get_recall_trace.get(_tenant(), current_caller().principal, _readable_ids(), trace_id)
@@ -93,9 +89,7 @@ class RetrieverServicer(retriever_service_pb2_grpc.RetrieverServiceServicer):
         memory = await self._use.get_memory.get(_readable(name.namespace), name.memory)
         return memory_to_proto(memory, name.namespace)
 
-    async def ListMemories(
-        self, request: pb.ListMemoriesRequest, context: Any
-    ) -> pb.ListMemoriesResponse:
+    async def ListMemories(self, request: pb.ListMemoriesRequest, context: Any) -> pb.ListMemoriesResponse:
         """List memories."""
         wanted = list_memories_from_proto(request, self._page_key)
         page = await self._use.list_memories.page(
@@ -124,9 +118,7 @@ class RetrieverServicer(retriever_service_pb2_grpc.RetrieverServiceServicer):
         receipt_id = receipt_id_from_name(request.name)
         return forget_receipt_to_proto(await self._use.get_forget_receipt.get(_tenant(), _readable_ids(), receipt_id))
 
-    async def GetWorkingMemory(
-        self, request: pb.GetWorkingMemoryRequest, context: Any
-    ) -> event_pb2.WorkingMemory:
+    async def GetWorkingMemory(self, request: pb.GetWorkingMemoryRequest, context: Any) -> event_pb2.WorkingMemory:
         """Read the last turns of a session."""
         name, max_turns = working_memory_from_proto(request)
         working = await self._use.get_working_memory.last_turns(_readable(name.namespace), name.session, max_turns)
@@ -141,9 +133,7 @@ class RetrieverServicer(retriever_service_pb2_grpc.RetrieverServiceServicer):
             next_page_token=next_page_token(request, page.next_after, self._page_key),
         )
 
-    async def ListSessions(
-        self, request: pb.ListSessionsRequest, context: Any
-    ) -> pb.ListSessionsResponse:
+    async def ListSessions(self, request: pb.ListSessionsRequest, context: Any) -> pb.ListSessionsResponse:
         """List the sessions of a namespace."""
         found = Violations()
         page_request = page_from_proto(request, request.page_size, request.page_token, self._page_key, found)
@@ -155,17 +145,13 @@ class RetrieverServicer(retriever_service_pb2_grpc.RetrieverServiceServicer):
             next_page_token=next_page_token(request, page.next_after, self._page_key),
         )
 
-    async def GetCaptureTrace(
-        self, request: pb.GetCaptureTraceRequest, context: Any
-    ) -> event_pb2.CaptureTrace:
+    async def GetCaptureTrace(self, request: pb.GetCaptureTraceRequest, context: Any) -> event_pb2.CaptureTrace:
         """Read what became of an event."""
         name = parse_event(request.name, "name")
         trace = await self._use.events.capture_trace(_readable(name.namespace), name.session, name.event)
         return capture_trace_to_proto(trace, name)
 
-    async def RevealRedacted(
-        self, request: pb.RevealRedactedRequest, context: Any
-    ) -> pb.RevealRedactedResponse:
+    async def RevealRedacted(self, request: pb.RevealRedactedRequest, context: Any) -> pb.RevealRedactedResponse:
         """Refuse: originals are not kept."""
         raise FeatureNotOffered(
             "what redaction replaced is not kept, so nothing can be revealed", feature="RevealRedacted"
