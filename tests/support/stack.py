@@ -29,9 +29,9 @@ from rearview.adapters.postgres.provision import Provision, provision
 from rearview.embedded.endpoints import Endpoints
 from rearview.embedded.environment import OPERATOR_ROLE, OWNER_ROLE, SERVICE_ROLE
 from rearview.embedded.secrets import SecretsFile
-from tests.support.supervised_stack import ROOT, SupervisedStack
+from rearview.migrate.app import migrate
+from tests.support.supervised_stack import SupervisedStack
 
-MIGRATIONS = ROOT / "services" / "rearview" / "adapters" / "postgres" / "migrations"
 TEMPLATE = "template_migrated"
 EMPTY_TEMPLATE = "template_empty"
 
@@ -92,9 +92,7 @@ def migrated_template(real_stack: SupervisedStack) -> str:
     """The name of a template database with the schema, made once per session by the owner role."""
     _provision(real_stack, TEMPLATE)
     owner = _in_database(real_stack.endpoints().postgres_owner_url, TEMPLATE)
-    with psycopg.connect(owner, autocommit=True) as connection:
-        for migration in sorted(MIGRATIONS.glob("*.sql")):
-            connection.execute(migration.read_bytes())
+    migrate(owner)
     return TEMPLATE
 
 

@@ -41,9 +41,7 @@ async def enqueue_close_windows(
     )
 
 
-async def enqueue_merge(
-    connection: Connection, tenant_id: UUID, namespace_id: UUID, run_at: datetime | None
-) -> None:
+async def enqueue_merge(connection: Connection, tenant_id: UUID, namespace_id: UUID, run_at: datetime | None) -> None:
     """Have closed units moved to the main index. No lock: two of these jobs pass over each other's rows."""
     await _enqueue(
         connection,
@@ -65,9 +63,7 @@ async def enqueue_purge(connection: Connection, tenant_id: UUID, receipt_id: UUI
     )
 
 
-async def enqueue_clear_working_memory(
-    connection: Connection, tenant_id: UUID, receipt_id: UUID
-) -> None:
+async def enqueue_clear_working_memory(connection: Connection, tenant_id: UUID, receipt_id: UUID) -> None:
     """Have working memory cleared of what was forgotten, should the process die or Redis be away right after."""
     await _enqueue(
         connection,
@@ -78,9 +74,5 @@ async def enqueue_clear_working_memory(
     )
 
 
-async def _enqueue(
-    connection: Connection, task: str, lock: str, args: dict[str, str], run_at: datetime | None
-) -> None:
-    await connection.execute(
-        _SQL["enqueue"], {"task": task, "lock": lock, "args": json.dumps(args), "run_at": run_at}
-    )
+async def _enqueue(connection: Connection, task: str, lock: str, args: dict[str, str], run_at: datetime | None) -> None:
+    await connection.execute(_SQL["enqueue"], {"task": task, "lock": lock, "args": json.dumps(args), "run_at": run_at})

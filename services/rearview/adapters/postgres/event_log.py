@@ -124,9 +124,7 @@ class PostgresEventLog:
         )
 
 
-async def _dicts(
-    connection: Connection, name: str, parameters: dict[str, Any]
-) -> psycopg.AsyncCursor[dict[str, Any]]:
+async def _dicts(connection: Connection, name: str, parameters: dict[str, Any]) -> psycopg.AsyncCursor[dict[str, Any]]:
     cursor = connection.cursor(row_factory=dict_row)
     await cursor.execute(_SQL[name], parameters)
     return cursor
@@ -144,9 +142,7 @@ def _refuse_forgotten(event_ids: Sequence[UUID]) -> None:
 def _stored_here(rows: Sequence[dict[str, Any]], session_id: str) -> dict[UUID, Event]:
     for row in rows:
         if row["session_id"] != session_id:
-            raise AlreadyExists(
-                "another session has an event of this id", resource_name=str(row["event_id"])
-            )
+            raise AlreadyExists("another session has an event of this id", resource_name=str(row["event_id"]))
     return {row["event_id"]: event_of(row) for row in rows}
 
 

@@ -24,7 +24,14 @@ from rearview.adapters.postgres.request_ids import earlier_result, keep_result
 from rearview.adapters.postgres.search_units import SearchUnits
 from rearview.adapters.postgres.session_locks import detach, lock_sessions, lock_sessions_of
 from rearview.domain.errors import NotFound, PreconditionFailed
-from rearview.domain.forget import DEFAULT_GRACE_PERIOD, Forget, ForgetMemories, ForgetReceipt, ForgetSession, ForgetState
+from rearview.domain.forget import (
+    DEFAULT_GRACE_PERIOD,
+    Forget,
+    ForgetMemories,
+    ForgetReceipt,
+    ForgetSession,
+    ForgetState,
+)
 from rearview.domain.ids import new_id
 from rearview.domain.memory import MemoryState
 from rearview.domain.names import MemoryName, SessionName
@@ -151,9 +158,7 @@ async def _find_session(connection: Connection, scope: Scope, target: ForgetSess
     memories = await connection.execute(_SQL["memories_of_session"], {**place, "event_ids": list(event_ids)})
     memory_ids = tuple(sorted(row[0] for row in await memories.fetchall()))
     if not exists and not event_ids and not memory_ids:
-        raise NotFound(
-            "there is no such session", resource_name=str(SessionName(scope.namespace, target.session_id))
-        )
+        raise NotFound("there is no such session", resource_name=str(SessionName(scope.namespace, target.session_id)))
     await connection.execute(MEMORY_SQL["lock"], {**place, "memory_ids": list(memory_ids)})
     return _Doomed((target.session_id,), memory_ids, event_ids, target.session_id)
 
@@ -246,9 +251,7 @@ def _place(scope: Scope) -> dict[str, Any]:
     return {"tenant_id": scope.tenant_id, "namespace_id": scope.namespace_id}
 
 
-async def _dicts(
-    connection: Connection, name: str, parameters: Mapping[str, Any]
-) -> AsyncCursor[dict[str, Any]]:
+async def _dicts(connection: Connection, name: str, parameters: Mapping[str, Any]) -> AsyncCursor[dict[str, Any]]:
     cursor = connection.cursor(row_factory=dict_row)
     await cursor.execute(_SQL[name], parameters)
     return cursor

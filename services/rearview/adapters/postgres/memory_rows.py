@@ -105,8 +105,7 @@ def memory_of(row: Mapping[str, Any]) -> Memory:
         labels=row["labels"],
         metadata=row["metadata"],
         entities=tuple(
-            Entity(EntityType(entity["type"]), entity["text"], entity["canonical"], 0, 0)
-            for entity in row["entities"]
+            Entity(EntityType(entity["type"]), entity["text"], entity["canonical"], 0, 0) for entity in row["entities"]
         ),
         intent=Intent(row["intent"]),
         sentiment=Sentiment(row["valence"], row["intensity"]),

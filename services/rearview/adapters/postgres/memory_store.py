@@ -59,7 +59,13 @@ class PostgresMemoryStore:
             return await _live(connection, scope, memory_id)
 
     async def remember(
-        self, scope: Scope, new: NewMemory, *, request: RequestKey | None, now: datetime, merge_units_at: datetime | None
+        self,
+        scope: Scope,
+        new: NewMemory,
+        *,
+        request: RequestKey | None,
+        now: datetime,
+        merge_units_at: datetime | None,
     ) -> Remembered:
         """Store a memory unless it is known word for word; see `MemoryStore.remember`."""
         async with self._database.transaction(scope.tenant_id) as connection:
@@ -75,7 +81,9 @@ class PostgresMemoryStore:
                 remembered = Remembered(known, RememberOutcome.REDUNDANT, (known_id,))
             result = {"memory_id": str(remembered.memory.memory_id), "outcome": int(remembered.outcome)}
             await keep_result(connection, scope.tenant_id, request, result, now)
-            await _audit(connection, scope, "memory.remember", remembered.memory.memory_id, remembered.outcome.name, now)
+            await _audit(
+                connection, scope, "memory.remember", remembered.memory.memory_id, remembered.outcome.name, now
+            )
             await bump_epoch(connection, scope.tenant_id, scope.namespace_id, breaking=False)
         return remembered
 

@@ -8,8 +8,6 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-
-
 SPARSE_DIMENSION = 1_000_000_000
 """Keyword hashes lie below it; as declared by the search tables."""
 

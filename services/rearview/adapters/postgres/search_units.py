@@ -142,9 +142,7 @@ class SearchUnits:
         self, connection: Connection, name: str, tenant_id: UUID, namespace_id: UUID, **parameters: object
     ) -> None:
         statement: LiteralString = self._sql[name]
-        await connection.execute(
-            statement, {"tenant_id": tenant_id, "namespace_id": namespace_id, **parameters}
-        )
+        await connection.execute(statement, {"tenant_id": tenant_id, "namespace_id": namespace_id, **parameters})
 
 
 def _projection(projection: UnitProjection) -> dict[str, object]:

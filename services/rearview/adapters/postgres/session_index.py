@@ -233,9 +233,7 @@ def _place(session: SessionKey) -> dict[str, Any]:
     }
 
 
-async def _dicts(
-    connection: Connection, name: str, parameters: Mapping[str, Any]
-) -> AsyncCursor[dict[str, Any]]:
+async def _dicts(connection: Connection, name: str, parameters: Mapping[str, Any]) -> AsyncCursor[dict[str, Any]]:
     cursor = connection.cursor(row_factory=dict_row)
     await cursor.execute(_SQL[name], parameters)
     return cursor
