@@ -8,7 +8,7 @@ language above the answer in the other one. Weights were tuned on half of a publ
 other half.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -30,6 +30,12 @@ AFTER_RANGE = timedelta(days=10)
 
 FEWEST_FOR_LANGUAGE = 5
 """With fewer units of a language in the pool, their own mean and deviation say nothing."""
+
+FULL_SAMPLE = 20
+BACKGROUND_DEVIATION = 0.06
+"""A pool smaller than FULL_SAMPLE is filled up, for mean and deviation only, with units as they are everywhere: of no
+shared word, and of cosines that spread by this much around the pool's median (measured between questions and unrelated
+turns, on centred vectors of the default model). Otherwise the best of three could never be far above the rest."""
 
 MISSING_SHARE = 0.5
 """A unit with one text score only is taken to have this share of its z in the other: the two go together, loosely."""
@@ -86,7 +92,9 @@ class Fused:
 def fuse(pool: Pool, query: QueryFeatures) -> Fused:
     """Return the score of each unit of a pool and the terms it is the sum of."""
     groups = _language_groups(pool.flags) if query.both_languages else ()
-    keyword, vector = _complete(_z_scores(pool.keyword, pool.flags, groups), _z_scores(pool.vector, pool.flags, groups))
+    keyword, vector = _complete(
+        _z_scores(pool.keyword, pool.flags, groups, _unmatched), _z_scores(pool.vector, pool.flags, groups, _unrelated)
+    )
     terms = {
         "keyword": keyword,
         "vector": vector,
@@ -131,31 +139,44 @@ def _language_groups(flags: NDArray[np.int64]) -> tuple[int, ...]:
     )
 
 
-def _z_scores(values: Floats, flags: NDArray[np.int64], groups: tuple[int, ...]) -> Floats:
-    overall = _z(values, values)
+def _z_scores(
+    values: Floats, flags: NDArray[np.int64], groups: tuple[int, ...], background: Callable[[Floats, int], Floats]
+) -> Floats:
+    overall = _z(values, background)
     if not groups:
         return overall
     summed = np.zeros(len(values), dtype=np.float64)
     memberships = np.zeros(len(values), dtype=np.float64)
     for group in groups:
         members = (flags & group) != 0
-        summed[members] += _z(values[members], values[members])
+        summed[members] += _z(values[members], background)
         memberships += members
     # Mixed text belongs to both languages and takes the mean; text of neither is measured against everything.
     result: Floats = np.where(memberships > 0, summed / np.maximum(memberships, 1.0), overall)
     return result
 
 
-def _z(values: Floats, sample: Floats) -> Floats:
-    known = sample[~np.isnan(sample)]
+def _z(values: Floats, background: Callable[[Floats, int], Floats]) -> Floats:
+    known = values[~np.isnan(values)]
     if not len(known):
         return np.full(len(values), np.nan)
+    if len(known) < FULL_SAMPLE:
+        known = np.concatenate([known, background(known, FULL_SAMPLE - len(known))])
     deviation = float(known.std())
     if deviation < _SMALLEST_DEVIATION:
         level: Floats = np.where(np.isnan(values), np.nan, 0.0)
         return level
     result: Floats = (values - known.mean()) / deviation
     return result
+
+
+def _unmatched(_known: Floats, count: int) -> Floats:
+    return np.zeros(count, dtype=np.float64)
+
+
+def _unrelated(known: Floats, count: int) -> Floats:
+    level: Floats = np.median(known) + BACKGROUND_DEVIATION * (-1.0) ** np.arange(count)
+    return level
 
 
 def _complete(keyword: Floats, vector: Floats) -> tuple[Floats, Floats]:

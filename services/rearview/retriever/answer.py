@@ -87,7 +87,8 @@ def select(ranked: Sequence[tuple[Candidate, Content]], *, top_k: int, by_memory
         elif not floor.admits(
             relevance=candidate.score.relevance,
             keyword_score=candidate.score.keyword_score,
-            cosine=candidate.score.vector_similarity,
+            vector_z=candidate.vector_z,
+            rerank_score=candidate.score.rerank_score,
             asked_for=candidate.asked_for,
         ):
             dropped[candidate.resource_id] = BELOW_FLOOR

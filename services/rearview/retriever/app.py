@@ -154,7 +154,7 @@ def _use_cases(
             limits=RecallLimits(
                 total_seconds=config.recall_seconds,
                 working_memory_seconds=config.working_memory_seconds,
-                floor=Floor(relevance=config.relevance_floor, cosine=config.cosine_floor),
+                floor=Floor(relevance=config.relevance_floor, vector_z=config.vector_floor),
             ),
         ),
         get_memory=GetMemory(memories, recorder, clock),

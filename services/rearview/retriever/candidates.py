@@ -9,7 +9,7 @@ import numpy as np
 
 from rearview.domain import bm25
 from rearview.domain.event import Event, EventRole
-from rearview.domain.fusion import Pool, QueryFeatures, fuse, is_user_chat
+from rearview.domain.fusion import FULL_SAMPLE, Pool, QueryFeatures, fuse, is_user_chat
 from rearview.domain.memory import MemoryType
 from rearview.domain.principal import Scope
 from rearview.domain.recall import Route, ScoreParts
@@ -33,7 +33,8 @@ _OF_THE_USER = frozenset(
 class Candidate:
     """A unit, or a turn that no memory holds, with its score; exactly one of `unit` and `turn` is set.
 
-    `asked_for` says that an entity, a time or the session calls for it, whatever its text scores.
+    `asked_for` says that it is not to be dropped for its text scores: an entity, a time or the session calls for it, or
+    there are too few candidates to tell. `vector_z` is None where there was no vector.
     """
 
     scope: Scope
@@ -42,6 +43,7 @@ class Candidate:
     routes: frozenset[Route]
     standing: Standing
     score: ScoreParts
+    vector_z: float | None
     asked_for: bool
 
     @property
@@ -88,6 +90,8 @@ class CandidateScorer:
         pool = self._pool(search, units, turns)
         fused = fuse(pool, self._features(found, question, pool))
         terms = {name: values.tolist() for name, values in fused.terms.items()}
+        compared = int(np.count_nonzero(~np.isnan(pool.vector)))
+        has_few = 0 < compared < FULL_SAMPLE
         candidates = []
         for at, (unit, turn, routes) in enumerate(
             [(unit, None, routes) for unit, routes in units] + [(None, turn, routes) for turn, routes in turns]
@@ -106,7 +110,8 @@ class CandidateScorer:
                         keyword_score=unit.keyword_score if unit else turn.keyword_score if turn else None,
                         fusion_terms=logit_terms({name: values[at] for name, values in terms.items()}),
                     ),
-                    asked_for=bool(routes & {Route.ENTITY, Route.TIME, Route.WORKING_MEMORY}),
+                    vector_z=None if np.isnan(pool.vector[at]) else terms["vector"][at],
+                    asked_for=has_few or bool(routes & {Route.ENTITY, Route.TIME, Route.WORKING_MEMORY}),
                 )
             )
         return candidates

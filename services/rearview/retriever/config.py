@@ -35,7 +35,7 @@ class RetrieverConfig(BaseSettings):
         recall_seconds: how long a recall may take, whatever the caller's deadline.
         working_memory_seconds: how long a recall waits for working memory; then it goes on without.
         relevance_floor: candidates of less relevance are not returned.
-        cosine_floor: candidates that share no word with the query need this similarity of vectors.
+        vector_floor: candidates that share no word with the query need a vector so many deviations above the rest.
         reranker: kind and model, as `flag:BAAI/bge-reranker-v2-m3`; with `none` the features decide.
         rerank_depth: how many candidates it sees.
         rerank_seconds: its time budget.
@@ -53,7 +53,7 @@ class RetrieverConfig(BaseSettings):
     recall_seconds: float = Field(default=5.0, gt=0, le=600)
     working_memory_seconds: float = Field(default=0.25, gt=0, le=60)
     relevance_floor: float = Field(default=0.0, ge=0, le=1)
-    cosine_floor: float = Field(default=0.05, ge=-1, le=1)
+    vector_floor: float = Field(default=1.0, ge=-10, le=10)
     reranker: str = Field(default="none", pattern=r"^(none|(flag|cross-encoder):[^\s]+)$")
     rerank_depth: int = Field(default=40, ge=1, le=100)
     rerank_seconds: float = Field(default=0.5, gt=0, le=60)

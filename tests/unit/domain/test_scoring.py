@@ -114,9 +114,10 @@ def test_a_blend_lies_between(features: float, reranked: float, weight: float) -
 
 
 def test_the_floor_keeps_what_anything_speaks_for() -> None:
-    floor = Floor(relevance=0.1, cosine=0.2)
-    assert floor.admits(relevance=0.5, keyword_score=1.0, cosine=-0.3, asked_for=False)
-    assert floor.admits(relevance=0.5, keyword_score=0.0, cosine=0.25, asked_for=False)
-    assert floor.admits(relevance=0.5, keyword_score=None, cosine=None, asked_for=True)
-    assert not floor.admits(relevance=0.5, keyword_score=0.0, cosine=0.1, asked_for=False)
-    assert not floor.admits(relevance=0.05, keyword_score=9.0, cosine=0.9, asked_for=True)
+    floor = Floor(relevance=0.1, vector_z=1.0)
+    assert floor.admits(relevance=0.5, keyword_score=1.0, vector_z=-0.3)
+    assert floor.admits(relevance=0.5, keyword_score=0.0, vector_z=1.5)
+    assert floor.admits(relevance=0.5, keyword_score=0.0, vector_z=-1.0, rerank_score=0.9)
+    assert floor.admits(relevance=0.5, asked_for=True)
+    assert not floor.admits(relevance=0.5, keyword_score=0.0, vector_z=0.9, rerank_score=0.2)
+    assert not floor.admits(relevance=0.05, keyword_score=9.0, vector_z=9.0, asked_for=True)
