@@ -168,5 +168,3 @@ def add_namespace(superuser_url: str, scope: Scope) -> None:
 def request_key(method: str, content: object) -> RequestKey:
     """Return the key of a new request of this content."""
     return RequestKey(new_id(), method, json.dumps(content).encode().ljust(32, b"."))
-
-
