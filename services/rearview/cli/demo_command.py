@@ -33,8 +33,8 @@ def demo(
     """Show the main job on this machine, and check every claim.
 
     Appends a bilingual conversation of half a year, shows what was kept, dropped and redacted, recalls from it, and
-    forgets a part of it. Uses the stack that runs in the data folder, or starts one for the time being. Exit code 0 only
-    if every claim held.
+    forgets a part of it. Uses the stack that runs in the data folder, or starts one for the time being. Exit code 0
+    only if every claim held.
     """
     console = err if as_json else out
     with failures(as_json), admin_client(data_dir) as client:

@@ -57,7 +57,7 @@ class Stack:
         *,
         on_event: OnEvent | None = None,
         on_line: OnLine | None = None,
-        log_level: str = "INFO",
+        log_level: str = "info",
         policy: RestartPolicy | None = None,
     ) -> None:
         self._folder = folder
