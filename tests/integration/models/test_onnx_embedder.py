@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from rearview.adapters.models.e5_build import GRAPH_FILE
 from rearview.adapters.models.onnx_embedder import OnnxEmbedder
 from rearview.adapters.models.sentence_transformers_embedder import SentenceTransformersEmbedder
 from rearview.domain.embedding_errors import InvalidModelInput, ModelMismatch, ModelNotInstalled
 from rearview.domain.generation import EmbeddingGeneration, ModelCard
-
 from tests.support.bilingual_texts import ALL, CHINESE, ENGLISH
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+
 from rearview.adapters.models.registry import (
     EmbedderKind,
     EmbedderSettings,

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from rearview.adapters.models.cross_encoder_reranker import CrossEncoderReranker
 from rearview.adapters.models.flag_reranker import FlagReranker
 from rearview.domain.embedding_errors import InvalidModelInput, ModelClosed, ModelMismatch
 from rearview.ports.reranker import Reranker
-
 from tests.support.bilingual_texts import ALL
 from tests.support.tiny_cross_encoder_folder import tiny_cross_encoder_folder
 

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rearview.domain.token_hash import MAX_TOKEN_HASH, token_hash
 
 NAMESPACE = UUID("018f3c2e-7b1a-7c3d-9e4f-123456789012")

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rearview.domain.text import Polarity
 from rearview.language.facts import attributes, extract_facts
 

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rearview.domain.text import PiiCategory
 from rearview.language.pii import DEFAULT_CATEGORIES, MAX_DEPTH, PatternRedactor
 from rearview.ports.redactor import PayloadDepthError

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rearview.domain.text import Language
 from rearview.language.query import RuleQueryUnderstander
 from rearview.ports.query_understander import QueryUnderstander, QueryUnderstanding, QuestionType

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rearview.domain.importance import is_droppable
 from rearview.language.signals import is_question, turn_signals
 

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rearview.domain.text import TimeRange
 from rearview.language.time_expressions import MAX_CHARACTERS, find_times
 from rearview.language.time_rules import FoundTime, longest_first

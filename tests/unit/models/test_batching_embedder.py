@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+
 from rearview.adapters.models.batching_embedder import BatchingEmbedder
 from rearview.domain.embedding_errors import InvalidModelInput, ModelAnswerInvalid, ModelClosed, ModelUnavailable
 from rearview.domain.generation import EmbeddingGeneration, ModelCard, Prompts

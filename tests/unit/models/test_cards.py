@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from rearview.adapters.models.calibration import Calibration
 from rearview.adapters.models.calibration_sample import load_sample
 from rearview.adapters.models.cards import known_models, load_card, save_card

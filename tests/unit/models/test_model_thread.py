@@ -5,6 +5,7 @@ import threading
 from functools import partial
 
 import pytest
+
 from rearview.adapters.models.model_thread import ModelThread
 from rearview.domain.embedding_errors import ModelClosed, ModelOverloaded
 

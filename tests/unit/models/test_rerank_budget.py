@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+
 from rearview.adapters.models.rerank_budget import BudgetedScoring
 from rearview.domain.embedding_errors import InvalidModelInput, ModelAnswerInvalid
 
