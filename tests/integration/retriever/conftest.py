@@ -106,7 +106,7 @@ def hit_of(recalled: Recalled, memory_id: UUID) -> Hit:
 
 
 @pytest.fixture(scope="session")
-async def embedder(e5_folder: Path, models_dir: Path) -> AsyncIterator[Embedder]:  # noqa: F811 - a fixture
+async def embedder(e5_folder: Path, models_dir: Path) -> AsyncIterator[Embedder]:
     """The default embedder."""
     opened = open_embedder(EmbedderSettings(models_dir=models_dir))
     yield opened
