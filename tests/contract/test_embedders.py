@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from rearview.adapters.models.batching_embedder import BatchingEmbedder
 from rearview.adapters.models.flag_embedder import FlagEmbedder
 from rearview.adapters.models.http_embedder import Endpoint, HttpEmbedder
@@ -16,7 +17,6 @@ from rearview.adapters.models.verified_embedder import VerifiedEmbedder
 from rearview.domain.embedding_errors import InvalidModelInput, ModelClosed
 from rearview.domain.generation import ModelCard, Prompts
 from rearview.ports.embedder import Embedder
-
 from tests.support.bilingual_texts import ALL, CHINESE, ENGLISH, MIXED
 from tests.support.embedding_server import EmbeddingServer
 

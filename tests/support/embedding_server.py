@@ -36,6 +36,7 @@ class EmbeddingServer:
     def __init__(self, vectors: Vectors) -> None:
         self.requests: list[dict[str, Any]] = []
         self.authorizations: list[str | None] = []
+        self.asked = threading.Event()
         self._script: list[Reply] = []
         self._lock = threading.Lock()
         self._stopped = threading.Event()
@@ -50,6 +51,7 @@ class EmbeddingServer:
                     server.requests.append(asked)
                     server.authorizations.append(self.headers.get("Authorization"))
                     reply = server._script.pop(0) if server._script else Reply()
+                server.asked.set()
                 if reply.stall:
                     server._stopped.wait()
                 if reply.stall or reply.drop:

@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+
 from rearview.adapters.models.cards import load_card
 from rearview.adapters.models.e5_build import build_e5
 from rearview.domain.generation import ModelCard
-
 from tests.support.tiny_cross_encoder_folder import tiny_cross_encoder_folder
 from tests.support.torch_e5_folder import torch_e5_folder
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast, XLMRobertaConfig, XLMRobertaForSequenceClassification
 
 _SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
@@ -15,6 +15,7 @@ def tiny_cross_encoder_folder(folder: Path, *, labels: int = 1) -> Path:
     pieces = [(piece, 0.0) for piece in _SPECIAL] + [(piece, -1.0) for piece in ["▁", *characters]]
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=_SPECIAL.index("<unk>")))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
@@ -27,7 +28,7 @@ def tiny_cross_encoder_folder(folder: Path, *, labels: int = 1) -> Path:
         unk_token="<unk>",
         pad_token="<pad>",
         mask_token="<mask>",
-        model_max_length=128,
+        model_max_length=512,
     ).save_pretrained(folder)
     torch.manual_seed(7)
     XLMRobertaForSequenceClassification(
@@ -37,7 +38,7 @@ def tiny_cross_encoder_folder(folder: Path, *, labels: int = 1) -> Path:
             num_hidden_layers=2,
             num_attention_heads=4,
             intermediate_size=64,
-            max_position_embeddings=130,
+            max_position_embeddings=514,
             num_labels=labels,  # type: ignore[call-arg]  # accepted by the base configuration
             pad_token_id=1,
         )

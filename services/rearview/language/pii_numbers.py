@@ -52,6 +52,7 @@ _VERSION_LABEL = _label(
     + _ASCII_WORD
     + "(?:version|versions|ver|v|release|build|firmware|section|chapter|clause|paragraph|revision|rev|appendix)"
 )
+_ROW_ID_LABEL = _label("(?<![A-Za-z])(?:id|uid|msgid|rowid|pk)")
 _SSN_LABEL = _label("社保|" + _ASCII_WORD + "(?:ssn|social security)")
 _OLD_ID_LABEL = _label("身份证|证件")
 
@@ -98,15 +99,18 @@ _LEAST_PHONE_DIGITS, _MOST_PHONE_DIGITS = 6, 15
 
 def phones(text: str) -> Iterator[Span]:
     """Mobile and fixed numbers of China, international and North American forms, and anything a label announces."""
+    found: set[int] = set()
     for pattern in (_CN_MOBILE, _CN_FIXED, _NORTH_AMERICAN):
         for match in pattern.finditer(text):
-            if not _labelled(_OTHER_NUMBER, text, match.start()):
+            if not _PHONE_UNIT.match(text, match.end()) and not _labelled(_OTHER_NUMBER, text, match.start()):
+                found.add(match.end())
                 yield match.span()
     for match in _INTERNATIONAL.finditer(text):
         if _is_possible_international(match.group()):
+            found.add(match.end())
             yield match.span()
     for match in _ANY_PHONE.finditer(text):
-        if _is_announced_phone(text, match):
+        if match.end() not in found and _is_announced_phone(text, match):
             yield match.span()
 
 
@@ -215,7 +219,7 @@ _ISSUER = re.compile(
     r"4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})|5[1-5][0-9]{14}|2(?:22[1-9]|2[3-9][0-9]|[3-6][0-9]{2}|7[01][0-9]|720)[0-9]{12}"
     r"|3[47][0-9]{13}|3(?:0[0-5]|[689][0-9])[0-9]{11}|35[0-9]{14}|(?:2131|1800)[0-9]{11}|6(?:011"
     r"|4[4-9][0-9]|5[0-9]{2})[0-9]{12}"
-    r"|62[0-9]{14,17}|(?:50|5[6-9]|6[0-9])[0-9]{14,17}"
+    r"|62[0-9]{14,17}"
 )
 _IBAN = re.compile(
     r"(?<![0-9A-Za-z_])[A-Za-z]{2}[0-9]{2}(?:[A-Za-z0-9]{11,30}|(?: [A-Za-z0-9]{4}){2,7}"
@@ -230,7 +234,9 @@ def bank_cards(text: str) -> Iterator[Span]:
         if not luhn.is_valid(number) or number.count("0") == len(number):
             continue
         if _labelled(_CARD_LABEL, text, match.start()) or (
-            _ISSUER.fullmatch(number) and not _labelled(_OTHER_NUMBER, text, match.start())
+            _ISSUER.fullmatch(number)
+            and not _labelled(_OTHER_NUMBER, text, match.start())
+            and not _labelled(_ROW_ID_LABEL, text, match.start())
         ):
             yield match.span()
 

@@ -15,6 +15,10 @@ _DOMAIN = re.compile(
 )
 
 
+# "postgres://app:secret@host.example.com": the host behind a password is no mail domain.
+_CREDENTIALS_BEFORE = re.compile(r"://[^\s/@:]{1,64}:[^\s/@]{0,90}\Z")
+
+
 def emails(text: str) -> Iterator[Span]:
     """Mail addresses; a Chinese character may stand right before or after."""
     at = text.find("@")
@@ -22,7 +26,7 @@ def emails(text: str) -> Iterator[Span]:
         domain = _DOMAIN.match(text, at + 1)
         local = _LOCAL.search(text[max(0, at - _MAX_LOCAL) : at]) if domain else None
         first = _LOCAL_START.search(local.group()) if local else None
-        if domain and local and first:
+        if domain and local and first and not _CREDENTIALS_BEFORE.search(text[max(0, at - 160) : at]):
             yield at - len(local.group()) + first.start(), domain.end()
         at = text.find("@", domain.end() if domain else at + 1)
 

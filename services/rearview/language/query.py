@@ -2,48 +2,18 @@
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from enum import StrEnum
 
-from rearview.domain.text import Entity, Language, TimeRange
 from rearview.language.aliases import normalised
 from rearview.language.entities import identifiers, query_entities
 from rearview.language.scripts import fold_width_in_place, has_han, languages
 from rearview.language.signals import is_question
 from rearview.language.time_expressions import find_times
 from rearview.language.tokens import tokens
+from rearview.ports.query_understander import QueryUnderstanding, QuestionType
 
 MAX_CHARACTERS = 8_000
 """Longer queries are understood by their beginning."""
-
-
-class QuestionType(StrEnum):
-    """Kinds of questions, by what would answer them."""
-
-    WHO = "who"
-    WHAT = "what"
-    WHEN = "when"
-    WHERE = "where"
-    WHY = "why"
-    HOW = "how"
-    HOW_MANY = "how_many"
-    YES_NO = "yes_no"
-    STATEMENT = "statement"
-
-
-@dataclass(frozen=True, slots=True)
-class QueryUnderstanding:
-    """A query as the routes of recall need it; `named_speakers` are spelt as the caller spells them."""
-
-    languages: frozenset[Language]
-    tokens: tuple[str, ...]
-    entities: tuple[Entity, ...]
-    identifiers: tuple[str, ...]
-    time_ranges: tuple[TimeRange, ...]
-    asks_when: bool
-    named_speakers: tuple[str, ...]
-    question_type: QuestionType
 
 
 _ASKS_WHEN = re.compile(
@@ -133,6 +103,16 @@ def understand_query(
         named_speakers=_named_speakers(folded, known_speakers),
         question_type=kind,
     )
+
+
+class RuleQueryUnderstander:
+    """The `QueryUnderstander` port over these rules. Stateless and thread-safe."""
+
+    def understand_query(
+        self, text: str, *, reference: datetime, zone: tzinfo, known_speakers: Collection[str] = ()
+    ) -> QueryUnderstanding:
+        """Understand a query asked at `reference` in `zone`, among the speakers of a namespace."""
+        return understand_query(text, reference=reference, zone=zone, known_speakers=known_speakers)
 
 
 def _asks_when(text: str) -> bool:

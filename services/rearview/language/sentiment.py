@@ -42,7 +42,7 @@ class _ChineseLexicon:
             lexicon = Lexicon()
         words = {name: frozenset(listed.split()) for name, listed in load_yaml("sentiment_zh.yaml").items()}
         self._segmenter = jieba.Tokenizer()
-        # By default the dictionary is cached under a fixed name in the shared temporary folder, where anyone may put one.
+        # By default the dictionary is cached under a fixed name in the shared temporary folder, open to anyone.
         with tempfile.TemporaryDirectory() as private_folder:
             self._segmenter.tmp_dir = private_folder
             self._segmenter.initialize()

@@ -279,7 +279,7 @@ RULES: tuple[Rule, ...] = (
         "(?:over |on |during |at )the weekend",
         lambda calendar, _: calendar.weekend(0 if calendar.today.weekday() >= _WEEKDAYS["sat"] else -1),
     ),
-    _rule(f"(?P<step>last|past|this|next|coming) (?P<month>{_MONTH})", _step_month),
+    _rule(rf"(?P<step>last|past|this|next|coming) (?P<month>{_MONTH})(?!,? \d)", _step_month),
     _rule(
         f"(?P<month>{_MONTH}) (?P<day>{_DAY})(?: ?(?:-|\u2013|to) ?(?P<last_day>{_DAY}))?(?:,? "
         f"(?P<year>{_YEAR}))?{_WITHIN_DAY}",

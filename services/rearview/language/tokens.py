@@ -6,8 +6,6 @@ Measured against word segmentation on Chinese dialogue, bigrams found more (.481
 import re
 import unicodedata
 from functools import lru_cache
-from hashlib import blake2b
-from uuid import UUID
 
 import snowballstemmer
 
@@ -37,8 +35,6 @@ _DIGIT = re.compile("[0-9]")
 _THOUSANDS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])")
 _MARKS = re.compile("[\u0300-\u036f]+")
 
-_MAX_HASH = 999_999_999
-
 
 @lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
@@ -63,12 +59,6 @@ def tokens(text: str) -> list[str]:
         else:
             found.append(piece[:MAX_TOKEN_CHARACTERS])
     return found
-
-
-def token_hash(namespace_id: UUID, token: str) -> int:
-    """A stable number in [1, 999_999_999] for a token within a namespace: an index of a sparse vector, 1-based."""
-    digest = blake2b(token.encode("utf-8", "surrogatepass"), digest_size=8, key=namespace_id.bytes).digest()
-    return int.from_bytes(digest, "big") % _MAX_HASH + 1
 
 
 class KeywordTokenizer:

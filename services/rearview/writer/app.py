@@ -132,7 +132,7 @@ async def open_writer(
             ender=SessionEnder(log, clock),
             keeper=MemoryKeeper(store, reader, redactor, merges, clock),
             updater=MemoryUpdater(store, reader, redactor, clock),
-            forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, clock),
+            forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, redactor, clock),
             indexer=SessionIndexer(index, embedder, analyzer, hasher, merges, clock, rules),
             merger=UnitMerger(index, batch_units=config.merge_batch_units),
         )

@@ -63,9 +63,7 @@ class WriterServicer(writer_service_pb2_grpc.WriterServiceServicer):
             ]
         )
 
-    async def EndSession(
-        self, request: memory_service_pb2.EndSessionRequest, context: Context
-    ) -> event_pb2.Session:
+    async def EndSession(self, request: memory_service_pb2.EndSessionRequest, context: Context) -> event_pb2.Session:
         name = parse_session(request.name, "name")
         scope = scope_of(current_caller(), name.namespace, Access.WRITE)
         return session_to_proto(await self._ender.end(scope, name.session), name.namespace)
@@ -95,16 +93,12 @@ class WriterServicer(writer_service_pb2_grpc.WriterServiceServicer):
         scope = scope_of(current_caller(), command.namespace, Access.WRITE)
         return memory_to_proto(await self._updater.update(scope, command), command.namespace)
 
-    async def Forget(
-        self, request: forget_pb2.ForgetRequest, context: Context
-    ) -> forget_pb2.ForgetReceipt:
+    async def Forget(self, request: forget_pb2.ForgetRequest, context: Context) -> forget_pb2.ForgetReceipt:
         command = forget_from_proto(request)
         scope = scope_of(current_caller(), command.namespace, Access.WRITE)
         return forget_receipt_to_proto(await self._forgetter.forget(scope, command))
 
-    async def Restore(
-        self, request: forget_pb2.RestoreRequest, context: Context
-    ) -> forget_pb2.ForgetReceipt:
+    async def Restore(self, request: forget_pb2.RestoreRequest, context: Context) -> forget_pb2.ForgetReceipt:
         receipt_id = receipt_id_from_name(request.name)
         caller = current_caller()
         # The name says nothing of the namespace. A receipt of another tenant is not seen, one of a namespace out of

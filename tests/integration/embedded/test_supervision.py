@@ -147,7 +147,7 @@ def test_a_killed_supervisor_takes_its_services_along(make_tiny_stack: MakeStack
 def test_the_first_tenant_is_made_once_and_its_keys_are_kept(make_tiny_stack: MakeStack) -> None:
     stack = make_tiny_stack().start()
     endpoints = stack.endpoints()
-    assert (endpoints.tenant, endpoints.admin_key, endpoints.write_key) == (
+    assert (endpoints.tenant, endpoints.admin_key, endpoints.api_key) == (
         "default",
         "admin-of-default",
         "agent-PRINCIPAL_ROLE_WRITE",

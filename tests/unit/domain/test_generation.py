@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+
 from rearview.domain.embedding_errors import InvalidModelInput
 from rearview.domain.generation import EmbeddingGeneration, ModelCard, Prompts, Thresholds
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+
 from rearview.domain.embedding_errors import InvalidModelInput
 from rearview.domain.smoothing import NeighbourWeights, smooth, smooth_turn
 

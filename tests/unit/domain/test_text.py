@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+
 from rearview.domain.text import PiiCategory, Redacted, RedactedSpan, Sentiment, TimeRange
 
 NOON = datetime(2024, 5, 15, 12, tzinfo=UTC)

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from rearview.domain.importance import is_droppable
 from rearview.domain.text import EntityType, Intent, Language
 from rearview.language.analyzer import RuleAnalyzer

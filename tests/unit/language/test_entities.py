@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rearview.domain.text import EntityType
 from rearview.language.aliases import canonical
 from rearview.language.entities import entities, entities_batch, identifiers, query_entities

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rearview.domain.text import Polarity
 from rearview.language.facts import attributes, extract_facts
 
@@ -96,6 +97,11 @@ def test_denied_facts(text: str, attribute: str, value: str) -> None:
         "My sister lives in Paris",
         "My friend's birthday is May 7th",
         "他说我喜欢香菜",
+        "他说，我喜欢香菜",
+        "She said, I love hiking",
+        "我住在上海吗？",
+        "我的预算是8000元？",
+        "my name is Max?",
         "She said I love hiking",
         "“我叫李雷”是课本里的句子",
         'He wrote "my name is Bob" on it',

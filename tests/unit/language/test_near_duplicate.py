@@ -3,14 +3,17 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rearview.language.near_duplicate import (
-    CANDIDATE_AT,
     SIGNATURE_SIZE,
+    MinHashNearDuplicates,
     estimated_similarity,
-    is_near_duplicate,
     signature,
     similarity,
 )
+from rearview.ports.near_duplicates import NearDuplicates
+
+near_duplicates: NearDuplicates = MinHashNearDuplicates()
 
 SAME = [
     ("我下周三要去北京出差参加产品发布会。", "我下周三要去北京出差参加产品发布会！"),
@@ -35,13 +38,17 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(("first", "second"), SAME)
 def test_edits_are_duplicates(first: str, second: str) -> None:
-    assert is_near_duplicate(first, second)
-    assert estimated_similarity(signature(first), signature(second)) >= CANDIDATE_AT
+    assert near_duplicates.are_duplicates(first, second)
+    assert near_duplicates.may_be_duplicates(near_duplicates.signature(first), near_duplicates.signature(second))
 
 
 @pytest.mark.parametrize(("first", "second"), DIFFERENT)
 def test_different_facts_are_not(first: str, second: str) -> None:
-    assert not is_near_duplicate(first, second)
+    assert not near_duplicates.are_duplicates(first, second)
+
+
+def test_unrelated_texts_are_no_candidates() -> None:
+    assert not near_duplicates.may_be_duplicates(signature("我住在北京市朝阳区"), signature("I like coffee a lot"))
 
 
 def test_signatures_of_different_length_do_not_compare() -> None:

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rearview.domain.text import PiiCategory
 from rearview.language.pii import DEFAULT_CATEGORIES, MAX_DEPTH, PatternRedactor
 from rearview.ports.redactor import PayloadDepthError
@@ -16,6 +17,9 @@ HIDDEN = [
     ("电话13812345678谢谢", "电话[PHONE]谢谢"),
     ("我的手机号是139-1234-5678。", "我的手机号是[PHONE]。"),
     ("手机 138 1234 5678", "手机 [PHONE]"),
+    ("从13812345678换成13912345678了", "从[PHONE]换成[PHONE]了"),
+    ("微信同号:13812345678", "微信同号:[PHONE]"),
+    ("我是13812345678的机主", "我是[PHONE]的机主"),
     ("打+86 13812345678找我", "打[PHONE]找我"),
     ("打+8613812345678找我", "打[PHONE]找我"),
     ("联系电话:010-62345678转8001", "联系电话:[PHONE]转8001"),
@@ -79,6 +83,9 @@ HIDDEN = [
     ("我把密码改成Qwer1234了", "我把密码改成[PASSWORD]了"),
     ("PIN: 4821", "PIN: [PASSWORD]"),
     ("postgres://app:p4ss-w0rd@db/main", "postgres://app:[PASSWORD]@db/main"),
+    ("postgres://app:s3cret@db.example.com/main", "postgres://app:[PASSWORD]@db.example.com/main"),
+    ("password: li@example.com,x1", "password: [PASSWORD]"),
+    ("+8613812345678@qq.com", "[EMAIL]"),
     ("IBAN GB82WEST12345698765432", "IBAN [IBAN]"),
     ("IBAN GB82 WEST 1234 5698 7654 32 please", "IBAN [IBAN] please"),
     ("转到DE89370400440532013000", "转到[IBAN]"),
@@ -165,6 +172,15 @@ KEPT = [
     "room 415-555",
     "1990-2000",
     "A4纸500张",
+    "市值13800000000元",
+    "消息id: 6222021000112233449",
+    "日志20240115103000",
+    "雪花id 6912345678901234560",
+    "v13812345678",
+    "π=3.14159265358979",
+    "坐标116.397428, 39.90923",
+    "2024.01.15 10:30",
+    "1/2/2024 - 3/4/2024",
     "",
 ]
 

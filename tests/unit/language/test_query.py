@@ -6,15 +6,20 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rearview.domain.text import Language
-from rearview.language.query import QueryUnderstanding, QuestionType, understand_query
+from rearview.language.query import RuleQueryUnderstander
+from rearview.ports.query_understander import QueryUnderstander, QueryUnderstanding, QuestionType
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 REFERENCE = datetime(2024, 5, 15, 10, tzinfo=SHANGHAI)
 
 
+understander: QueryUnderstander = RuleQueryUnderstander()
+
+
 def understood(text: str, *speakers: str) -> QueryUnderstanding:
-    return understand_query(text, reference=REFERENCE, zone=SHANGHAI, known_speakers=speakers)
+    return understander.understand_query(text, reference=REFERENCE, zone=SHANGHAI, known_speakers=speakers)
 
 
 @pytest.mark.parametrize(

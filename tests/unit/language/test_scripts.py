@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rearview.domain.text import Language
 from rearview.language.scripts import fold_width_in_place, languages, script_shares
 

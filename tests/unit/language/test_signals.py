@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rearview.domain.importance import is_droppable
 from rearview.language.signals import is_question, turn_signals
 
@@ -64,6 +65,7 @@ KEPT = [
     "今天好累",
     "订单A2024-0815",
     "ok" * 200,
+    "ok! " * 50,
 ]
 
 

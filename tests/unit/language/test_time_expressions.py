@@ -6,7 +6,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from rearview.domain.text import TimeRange
 from rearview.language.time_expressions import MAX_CHARACTERS, find_times
+from rearview.language.time_rules import FoundTime, longest_first
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 NEW_YORK = ZoneInfo("America/New_York")
@@ -100,6 +103,8 @@ DAYS = [
     ("May 7-9", "2024-05-07", "2024-05-10"),
     ("in August", "2023-08-01", "2023-09-01"),
     ("last March", "2024-03-01", "2024-04-01"),
+    ("last May 7", "2024-05-07", "2024-05-08"),
+    ("last March 2023", "2023-03-01", "2023-04-01"),
     ("last May", "2023-05-01", "2023-06-01"),
     ("early June 2023", "2023-06-01", "2023-06-11"),
     ("mid-April", "2024-04-11", "2024-04-21"),
@@ -257,6 +262,12 @@ def test_the_zone_decides_what_yesterday_is() -> None:
     reference = datetime(2024, 5, 15, 2, 0, tzinfo=UTC)
     assert local_ranges("yesterday", reference, NEW_YORK) == [whole_days("2024-05-13", "2024-05-14")]
     assert local_ranges("yesterday", reference, SHANGHAI) == [whole_days("2024-05-14", "2024-05-15")]
+
+
+def test_the_longer_of_two_overlapping_matches_stays() -> None:
+    meaning = TimeRange(datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 1, 2, tzinfo=UTC))
+    short, long, apart = (FoundTime(start, end, meaning, relative=True) for start, end in ((0, 4), (2, 12), (14, 16)))
+    assert longest_first([short, apart, long]) == [long, apart]
 
 
 def test_long_texts_are_read_up_to_the_limit() -> None:

@@ -100,10 +100,12 @@ class BatchingEmbedder:
         await self._inner.close()
 
     def _has_room(self, count: int) -> bool:
-        waiting = self._waiting_texts()
+        waiting = self.waiting_texts
         return waiting == 0 or waiting + count <= self._max_waiting_texts
 
-    def _waiting_texts(self) -> int:
+    @property
+    def waiting_texts(self) -> int:
+        """How many texts wait for a batch."""
         return sum(len(call.texts) for call in self._calls if not call.outcome.done())
 
     async def _serve(self) -> None:
@@ -115,7 +117,7 @@ class BatchingEmbedder:
         async with self._changed:
             while True:
                 await self._changed.wait_for(lambda: self._closed or self._calls)
-                if not self._closed and self._waiting_texts() < self._max_batch_texts:
+                if not self._closed and self.waiting_texts < self._max_batch_texts:
                     await self._wait_for_company()
                 batch = self._take_batch()
                 self._changed.notify_all()
@@ -125,7 +127,7 @@ class BatchingEmbedder:
     async def _wait_for_company(self) -> None:
         try:
             async with asyncio.timeout(self._max_wait_seconds):
-                await self._changed.wait_for(lambda: self._closed or self._waiting_texts() >= self._max_batch_texts)
+                await self._changed.wait_for(lambda: self._closed or self.waiting_texts >= self._max_batch_texts)
         except TimeoutError:
             pass  # a batch that is not full goes alone
 

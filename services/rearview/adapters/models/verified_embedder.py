@@ -11,8 +11,8 @@ from rearview.domain.generation import EmbeddingGeneration
 from rearview.ports.embedder import Embedder
 
 SAME_MODEL_COSINE = 0.98
-"""Least centred cosine of a probe: int8 and float32 runs of e5 agree within .99, while missing
-or swapped prompts come out at .97 or lower on the worst probe, another model near 0."""
+"""Least centred cosine of a probe. int8 and float32 runs of e5 agree at .991 or better; without
+prompts its worst probe comes out at .89, with the two prompts swapped at .70."""
 
 
 class VerifiedEmbedder:

@@ -13,6 +13,7 @@ from rearview.rpc import errors
 from rearview.rpc.call_context import REQUEST_ID_KEY, begin_call, time_left_seconds
 from rearview.rpc.interceptors.call_interceptor import CallInterceptor, Context, IncomingCall
 from rearview.rpc.interceptors.outcome import DEADLINE_MARGIN_SECONDS, is_cancelled_call, told_to_caller
+from rearview.telemetry.logs import describe_exception
 from rearview.telemetry.trace_context import TRACEPARENT, enter_trace, new_trace, parse_traceparent
 
 _log = structlog.get_logger(__name__)
@@ -42,7 +43,7 @@ class ErrorInterceptor(CallInterceptor):
                 raise
             told = told_to_caller(error, call.method_name)
             if isinstance(told, InternalError):
-                _log.error("unexpected error", method=call.method.lstrip("/"), exc_info=error)
+                _log.error("unexpected error", method=call.method.lstrip("/"), exception=describe_exception(error))
             await _abort(call.context, told, request_id)
         else:
             if not call.is_of_platform:

@@ -1,0 +1,91 @@
+"""The job queue on procrastinate: jobs that are rows of PostgreSQL."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from procrastinate import App, BaseRetryStrategy, JobContext, PsycopgConnector, RetryDecision
+from procrastinate.jobs import Job
+
+from rearview.adapters.postgres.job_failures import JobFailed, describe
+from rearview.adapters.postgres.job_policy import JobPolicy
+from rearview.adapters.postgres.job_worker import APPLICATION_NAME, JobWorker, note_failure
+from rearview.ports.job_queue import JobHandler
+
+_LOG = logging.getLogger(__name__)
+
+
+class ProcrastinateJobQueue:
+    """Implements `JobQueue`. One instance serves one `work` at a time; memory does not grow with the queue."""
+
+    def __init__(self, database_url: str, *, policy: JobPolicy | None = None) -> None:
+        self._database_url = database_url
+        self._policy = policy or JobPolicy()
+
+    async def work(self, handlers: Mapping[str, JobHandler], *, concurrency: int) -> None:
+        """Run jobs until cancelled; then finish those under way (`drain_seconds` at most; what is not done by then
+        goes back into the queue) and raise CancelledError. Outages of PostgreSQL are waited out."""
+        restarts = 0
+        while True:
+            started = asyncio.get_running_loop().time()
+            try:
+                await self._run(handlers, concurrency)
+                problem = "lost its connection"
+            except Exception as error:  # noqa: BLE001 -- whatever happened to one worker, jobs must go on
+                problem = describe(error)
+            if asyncio.get_running_loop().time() - started > self._policy.longest_restart_seconds:
+                restarts = 0
+            pause = min(self._policy.longest_restart_seconds, 0.25 * 2.0**restarts)
+            restarts = min(restarts + 1, 10)
+            _LOG.warning("job worker for %s: %s; starts again in %.1f s", ", ".join(handlers), problem, pause)
+            await asyncio.sleep(pause)
+
+    async def _run(self, handlers: Mapping[str, JobHandler], concurrency: int) -> None:
+        connector = PsycopgConnector(
+            conninfo=self._database_url,
+            min_size=1,
+            max_size=min(concurrency, 4) + 1,
+            timeout=5.0,
+            kwargs={"application_name": APPLICATION_NAME, "connect_timeout": 5},
+        )
+        app = App(connector=connector)
+        for task, handler in handlers.items():
+            app.task(name=task, queue=task, pass_context=True, retry=_Retry(self._policy))(_runner(connector, handler))
+        async with app.open_async():
+            worker = JobWorker(app, connector, self._database_url, self._policy, frozenset(handlers), concurrency)
+            await worker.run()  # type: ignore[no-untyped-call]
+
+
+class _Retry(BaseRetryStrategy):
+    def __init__(self, policy: JobPolicy) -> None:
+        self._policy = policy
+
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
+        if isinstance(exception, asyncio.CancelledError):  # this worker stops; another one goes on at once
+            return RetryDecision(retry_at=datetime.now(UTC))
+        attempts = job.attempts + 1
+        if attempts >= self._policy.max_attempts:
+            return None
+        wait = self._policy.retry_delay_seconds(attempts)
+        if isinstance(exception, JobFailed) and exception.retry_after_seconds is not None:
+            wait = max(wait, exception.retry_after_seconds)
+        return RetryDecision(retry_at=datetime.now(UTC) + timedelta(seconds=wait))
+
+
+def _runner(connector: PsycopgConnector, handler: JobHandler) -> Any:
+    async def run(context: JobContext, **arguments: str) -> None:
+        job = context.job
+        assert job.id is not None  # noqa: S101 -- a fetched job has one
+        try:
+            await handler(arguments)
+        except Exception as error:  # noqa: BLE001 -- handlers may fail in any way
+            # The error's own text may quote content, and what is raised here gets into logs.
+            failure = JobFailed(describe(error), getattr(error, "retry_after_seconds", None))
+            await note_failure(connector, job.id, str(failure))
+            raise failure from None
+        if job.attempts:
+            await note_failure(connector, job.id, None)
+
+    return run
