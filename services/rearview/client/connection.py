@@ -1,0 +1,74 @@
+"""Where the gateway is and what proves who calls."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import grpc
+
+from rearview.client.call import Defaults
+from rearview.domain.errors import invalid_field
+
+DEFAULT_TIMEOUT_SECONDS = 10.0
+DEFAULT_ENDPOINTS = ".rearview/endpoints.json"
+
+KeyKind = Literal["write", "admin", "operator"]
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """An address, whether it is spoken to over TLS, and the key."""
+
+    address: str
+    api_key: str = field(repr=False)
+    credentials: grpc.ChannelCredentials | None = None
+
+    @property
+    def metadata(self) -> tuple[tuple[str, str], ...]:
+        """What every call carries."""
+        return (("authorization", f"Bearer {self.api_key}"),)
+
+
+def connection_to(endpoint: str, api_key: str, root_certificates: bytes | None) -> Connection:
+    """Return the connection to `host:port`, `http://host:port` (plain) or `https://host:port` (TLS).
+
+    Raises:
+        InvalidFields: the endpoint is none of these, or the key cannot be one.
+    """
+    scheme, found, rest = endpoint.partition("://")
+    address = (rest if found else endpoint).rstrip("/")
+    secure = scheme == "https" if found else root_certificates is not None
+    if found and scheme not in ("http", "https"):
+        raise invalid_field("endpoint", f"the scheme {scheme!r} is none of http, https")
+    host, colon, port = address.rpartition(":")
+    if not (host and colon and port.isascii() and port.isdigit()) or "/" in address or not address.isprintable():
+        raise invalid_field("endpoint", "must be host:port, with http:// or https:// before it or not")
+    if not api_key or not api_key.isascii() or not api_key.isprintable():
+        raise invalid_field("api_key", "must be the secret of a key, in printable ASCII")
+    return Connection(address, api_key, grpc.ssl_channel_credentials(root_certificates) if secure else None)
+
+
+def connection_from_file(path: str | Path, key: KeyKind) -> Connection:
+    """Return the connection that the one-machine stack wrote down.
+
+    Raises:
+        InvalidFields: there is no such file, or it names no gateway or no such key.
+    """
+    try:
+        content = json.loads(Path(path).read_text("utf-8"))
+        endpoint, api_key = content["gateway"], content[f"{key}_key"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise invalid_field(
+            "path", f"{path} is not the endpoints file of a running stack; run `rearview up`"
+        ) from error
+    if not isinstance(endpoint, str) or not isinstance(api_key, str):
+        raise invalid_field("path", f"{path} names no gateway or no {key} key; is the stack running?")
+    return connection_to(endpoint, api_key, None)
+
+
+def checked_defaults(namespace: str, timeout_seconds: float) -> Defaults:
+    """Raises: InvalidFields for a time-out that is not above zero: every call has a deadline."""
+    if not 0 < timeout_seconds < float("inf"):
+        raise invalid_field("timeout_seconds", "must be above 0 and finite")
+    return Defaults(namespace, timeout_seconds)

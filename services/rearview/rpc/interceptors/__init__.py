@@ -1,0 +1,20 @@
+"""What stands around every call. From the outside in: errors, tracing, metrics, access log, identity, request size."""
+
+from rearview.rpc.interceptors.access_log_interceptor import AccessLogInterceptor
+from rearview.rpc.interceptors.call_interceptor import CallInterceptor, IncomingCall
+from rearview.rpc.interceptors.error_interceptor import ErrorInterceptor
+from rearview.rpc.interceptors.identity_interceptor import IdentityInterceptor
+from rearview.rpc.interceptors.metrics_interceptor import MetricsInterceptor
+from rearview.rpc.interceptors.request_size_interceptor import RequestSizeInterceptor
+from rearview.rpc.interceptors.tracing_interceptor import TracingInterceptor
+
+__all__ = [
+    "AccessLogInterceptor",
+    "CallInterceptor",
+    "ErrorInterceptor",
+    "IdentityInterceptor",
+    "IncomingCall",
+    "MetricsInterceptor",
+    "RequestSizeInterceptor",
+    "TracingInterceptor",
+]

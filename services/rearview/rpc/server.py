@@ -1,0 +1,120 @@
+"""A service's process: the gRPC server with health, reflection and channelz, and a shutdown that loses no call."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import grpc
+import grpc.aio
+import structlog
+import uvloop
+from grpc_channelz.v1 import channelz
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from rearview.domain.errors import Unavailable
+from rearview.rpc.channel import MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES
+from rearview.rpc.interceptors import RequestSizeInterceptor
+
+T = TypeVar("T")
+
+_log = structlog.get_logger(__name__)
+
+
+async def serve(
+    *,
+    service: str,
+    listen: str,
+    register: Callable[[grpc.aio.Server], Sequence[str]],
+    interceptors: Sequence[grpc.aio.ServerInterceptor] = (),
+    drain_seconds: float = 10.0,
+    notice_seconds: float = 0.0,
+    max_message_bytes: int = MAX_REQUEST_BYTES,
+    max_concurrent_calls: int | None = None,
+    with_channelz: bool = True,
+    on_started: Callable[[int], None] | None = None,
+    stop: asyncio.Event | None = None,
+) -> None:
+    """Serve until SIGTERM, SIGINT or `stop`, then drain and return.
+
+    `register` adds the servicers and returns the full names of their services. `interceptors` run in the given order,
+    outermost first; the check of `max_message_bytes` is added inside of them. `on_started` is told the port.
+    Draining: health turns NOT_SERVING, `notice_seconds` pass in which calls are still taken (load balancers need to
+    see it), then new calls are refused and those under way have `drain_seconds` to finish.
+
+    Raises:
+        Unavailable: the address cannot be bound.
+    """
+    server = grpc.aio.server(
+        interceptors=[*interceptors, RequestSizeInterceptor(max_message_bytes)],
+        options=_options(max_message_bytes),
+        maximum_concurrent_rpcs=max_concurrent_calls,
+    )
+    names = list(register(server))
+    health_servicer = health.aio.HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)
+    if with_channelz:
+        channelz.add_channelz_servicer(server)
+    reflection.enable_server_reflection((*names, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
+    port = _bind(server, listen)
+    await server.start()
+    for name in names:
+        await health_servicer.set(name, health_pb2.HealthCheckResponse.SERVING)
+    _log.info("serving", service=service, listen=listen, port=port)
+    if on_started:
+        on_started(port)
+
+    stopping = stop or asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # Only the main thread may handle signals; elsewhere `stop` is the way.
+        with suppress(ValueError, RuntimeError):
+            loop.add_signal_handler(number, stopping.set)
+    try:
+        await stopping.wait()
+    finally:
+        _log.info("draining", service=service, drain_seconds=drain_seconds)
+        await health_servicer.enter_graceful_shutdown()
+        if notice_seconds:
+            await asyncio.sleep(notice_seconds)
+        await server.stop(drain_seconds)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with suppress(ValueError, RuntimeError):
+                loop.remove_signal_handler(number)
+        _log.info("stopped", service=service)
+
+
+def run(main: Coroutine[Any, Any, T]) -> T:
+    """Run a process's main coroutine on uvloop and return its result."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(main)
+
+
+def _bind(server: grpc.aio.Server, listen: str) -> int:
+    try:
+        port = server.add_insecure_port(listen)
+    except RuntimeError:
+        port = 0
+    if not port:
+        raise Unavailable(f"{listen} cannot be bound; is another process listening there?", dependency="listen")
+    return port
+
+
+def _options(max_message_bytes: int) -> list[tuple[str, int]]:
+    return [
+        # Twice the documented limit, so that the documented error can be given; see RequestSizeInterceptor.
+        ("grpc.max_receive_message_length", 2 * max_message_bytes),
+        ("grpc.max_send_message_length", MAX_RESPONSE_BYTES),
+        # Two processes on one port would share its calls silently.
+        ("grpc.so_reuseport", 0),
+        ("grpc.keepalive_time_ms", 60_000),
+        ("grpc.keepalive_timeout_ms", 20_000),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+        ("grpc.keepalive_permit_without_calls", 1),
+        # Connections end now and then, so that clients find replicas that were added later.
+        ("grpc.max_connection_age_ms", 30 * 60_000),
+        ("grpc.max_connection_age_grace_ms", 60_000),
+        ("grpc.enable_channelz", 1),
+    ]

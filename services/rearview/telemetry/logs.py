@@ -1,0 +1,94 @@
+"""Structured logs on standard error, as JSON or for people; the logs of libraries take the same way.
+
+Texts of exceptions may quote what a user wrote, so tracebacks here show types and places, and the messages of the
+project's own errors only, which never hold content.
+"""
+
+import logging
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any, Literal, TextIO
+
+import structlog
+from structlog.typing import EventDict, Processor
+
+from rearview.domain.errors import RearviewError
+
+LogFormat = Literal["json", "console"]
+
+_MAX_FRAMES = 40
+
+
+def configure_logging(
+    service: str, *, level: str = "info", log_format: LogFormat = "json", stream: TextIO | None = None
+) -> None:
+    """Send all logs of the process to `stream` (standard error), each with service, time and what is bound to the task.
+
+    Raises:
+        ValueError: `level` is not the name of a level.
+    """
+    number = logging.getLevelNamesMapping().get(level.upper())
+    if number is None:
+        raise ValueError(f"unknown log level {level!r}")
+
+    def with_service(_logger: Any, _method: str, event: EventDict) -> EventDict:
+        event["service"] = service
+        return event
+
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        with_service,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _without_exception_texts,
+    ]
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _renderer(log_format)],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(number)
+    structlog.configure(
+        processors=[structlog.stdlib.filter_by_level, *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+
+
+def describe_exception(error: BaseException) -> str:
+    """Return types and places of an exception and its causes, innermost last, without their texts."""
+    parts: list[str] = []
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        frames: Sequence[traceback.FrameSummary] = traceback.extract_tb(current.__traceback__)[-_MAX_FRAMES:]
+        lines = [f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
+        kind = f"{type(current).__module__}.{type(current).__qualname__}"
+        text = f": {current.message}" if isinstance(current, RearviewError) else ""
+        parts.append("\n".join([*lines, f"{kind}{text}"]))
+        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+    return "\ncaused by\n".join(parts)
+
+
+def _without_exception_texts(_logger: Any, _method: str, event: EventDict) -> EventDict:
+    found = event.pop("exc_info", None)
+    if found is True:
+        found = sys.exc_info()
+    error = found[1] if isinstance(found, tuple) else found
+    if isinstance(error, BaseException):
+        event["exception"] = describe_exception(error)
+    return event
+
+
+def _renderer(log_format: LogFormat) -> Processor:
+    if log_format == "console":
+        return structlog.dev.ConsoleRenderer(colors=False)
+    return structlog.processors.JSONRenderer(ensure_ascii=False)

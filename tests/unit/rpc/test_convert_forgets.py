@@ -1,0 +1,110 @@
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rearview.client import memory_calls
+from rearview.client.call import Defaults
+from rearview.domain.errors import FeatureNotOffered, InvalidConfirmationToken, InvalidFields
+from rearview.domain.forget import ErasedPlace, ForgetMemories, ForgetReceipt, ForgetSession, ForgetState
+from rearview.rpc.convert import forgets as convert
+from rearview.v1 import forget_pb2
+from tests.unit.rpc.garbage import convert_or_refuse, mutated
+from tests.unit.rpc.strategies import NOW, few, moments, optional_texts, sessions
+
+DEFAULTS = Defaults("default", 10)
+
+
+def _request(**fields: Any) -> forget_pb2.ForgetRequest:
+    request = memory_calls.forget(DEFAULTS, **fields).request
+    assert isinstance(request, forget_pb2.ForgetRequest)
+    return request
+
+
+@few
+@given(st.lists(st.uuids(), min_size=1, max_size=5), optional_texts, st.booleans(), st.uuids())
+def test_memories_to_forget_arrive(ids: list[UUID], reason: str, at_once: bool, request_id: UUID) -> None:
+    forget = convert.forget_from_proto(
+        _request(memories=ids, reason=reason, skip_grace_period=at_once, request_id=request_id)
+    )
+    assert forget.target == ForgetMemories(tuple(dict.fromkeys(ids)))
+    assert (forget.namespace, forget.reason, forget.skip_grace_period) == ("default", reason, at_once)
+    assert forget.request is not None
+    assert forget.request.request_id == request_id
+
+
+@few
+@given(sessions)
+def test_a_session_to_forget_arrives(session: str) -> None:
+    assert convert.forget_from_proto(_request(session=session)).target == ForgetSession(session)
+
+
+@pytest.mark.parametrize(
+    ("fields", "feature"),
+    [
+        ({"subject": "李雷"}, "forget.subject"),
+        ({"query": "my phone number"}, "forget.query"),
+        ({"session": "s", "last_turns": 2}, "forget.last_turns"),
+        ({"session": "s", "preview": True}, "forget.preview"),
+    ],
+)
+def test_what_is_not_offered_is_named(fields: dict[str, Any], feature: str) -> None:
+    with pytest.raises(FeatureNotOffered) as error:
+        convert.forget_from_proto(_request(**fields))
+    assert error.value.metadata == {"feature": feature}
+
+
+def test_a_confirmation_token_of_no_preview_is_refused() -> None:
+    with pytest.raises(InvalidConfirmationToken):
+        convert.forget_from_proto(_request(session="s", confirmation_token="x"))
+
+
+def test_every_bad_field_of_a_forget_is_told() -> None:
+    request = forget_pb2.ForgetRequest(parent="namespaces/a", reason="因" * 501, request_id="?")
+    request.memories.names.extend([f"namespaces/b/memories/{UUID(int=1)}", "x"])
+    with pytest.raises(InvalidFields) as error:
+        convert.forget_from_proto(request)
+    assert {v.field for v in error.value.violations} == {
+        "reason",
+        "request_id",
+        "memories.names[0]",
+        "memories.names[1]",
+    }
+    for bad in (
+        forget_pb2.ForgetRequest(parent="namespaces/a"),
+        forget_pb2.ForgetRequest(parent="namespaces/a", memories=forget_pb2.MemoryNames()),
+        forget_pb2.ForgetRequest(parent="namespaces/a", session="namespaces/b/sessions/s"),
+        forget_pb2.ForgetRequest(
+            parent="namespaces/a",
+            memories=forget_pb2.MemoryNames(names=[f"namespaces/a/memories/{UUID(int=i)}" for i in range(1_001)]),
+        ),
+    ):
+        with pytest.raises(InvalidFields):
+            convert.forget_from_proto(bad)
+
+
+@few
+@given(mutated(_request(memories=[UUID(int=1), UUID(int=2)], reason="原因 reason", request_id=UUID(int=3))))
+def test_garbage_never_raises_anything_else(octets: bytes) -> None:
+    convert_or_refuse(forget_pb2.ForgetRequest, octets, convert.forget_from_proto)
+
+
+@few
+@given(moments, st.sampled_from(ForgetState), st.none() | moments)
+def test_a_receipt_is_told_in_full(moment: datetime, state: ForgetState, purged: datetime | None) -> None:
+    receipt = ForgetReceipt(
+        UUID(int=1), "a", state, tuple(UUID(int=i) for i in range(1_001)), 1_001, 4, moment, NOW, purged, purged,
+        (ErasedPlace("postgres.memory", 3, NOW),), "ab" * 32,
+    )  # fmt: skip
+    message = convert.forget_receipt_to_proto(receipt)
+    assert convert.receipt_id_from_name(message.name) == UUID(int=1)
+    assert forget_pb2.ForgetState.Name(message.state) == f"FORGET_STATE_{state.name}"
+    assert (len(message.memories), message.memory_count, message.event_count) == (1_000, 1_001, 4)
+    assert message.tombstone_time.ToDatetime(UTC) == moment
+    assert message.HasField("purge_time") == (purged is not None)
+    assert [(p.place, p.count) for p in message.places] == [("postgres.memory", 3)]
+    assert message.digest == "ab" * 32
+    assert message.beyond_reach

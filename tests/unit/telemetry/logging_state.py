@@ -1,0 +1,21 @@
+"""Leaves the process's logging as it was."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import structlog
+
+
+@contextmanager
+def restored_logging() -> Iterator[None]:
+    """Undo within the test what `configure_logging` sets for a process."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
+        structlog.reset_defaults()
+        structlog.contextvars.clear_contextvars()
