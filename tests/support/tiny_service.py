@@ -1,7 +1,7 @@
 """A real gRPC server with the standard health service, standing in for a service of ours under the supervisor.
 
 It says in a journal file when it starts and when it has drained. `TINY_STUBBORN` makes it ignore SIGTERM,
-`TINY_BROKEN` end at once. As the gateway it also answers CreateTenant and CreateApiKey, out of memory.
+`TINY_BROKEN` end at once. As the gateway it also answers CreateTenant, CreateApiKey and GrantAccess, out of memory.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from rearview.embedded.environment import LISTEN, OPERATOR_KEY
-from rearview.v1 import tenant_pb2, tenant_pb2_grpc
+from rearview.v1 import namespace_pb2, namespace_pb2_grpc, tenant_pb2, tenant_pb2_grpc
 
 
 class TinyTenants(tenant_pb2_grpc.TenantServiceServicer):
@@ -51,6 +51,15 @@ class TinyTenants(tenant_pb2_grpc.TenantServiceServicer):
             context.abort(grpc.StatusCode.UNAUTHENTICATED, "wrong credential")
 
 
+class TinyNamespaces(namespace_pb2_grpc.NamespaceServiceServicer):
+    """Grants whatever is asked for."""
+
+    def GrantAccess(  # noqa: N802
+        self, request: namespace_pb2.GrantAccessRequest, context: grpc.ServicerContext
+    ) -> namespace_pb2.AccessGrant:
+        return namespace_pb2.AccessGrant(namespace=request.name, principal=request.principal, access=request.access)
+
+
 def main(name: str, journal: Path) -> None:
     """Serve until SIGTERM, then drain."""
     if os.environ.get("TINY_BROKEN") == name:
@@ -63,13 +72,19 @@ def main(name: str, journal: Path) -> None:
     health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
     if name == "gateway":
         tenant_pb2_grpc.add_TenantServiceServicer_to_server(
-            TinyTenants(journal.parent, os.environ[OPERATOR_KEY]), server
+            TinyTenants(journal.parent, os.environ[OPERATOR_KEY]),  # type: ignore[abstract]
+            server,
+        )
+        namespace_pb2_grpc.add_NamespaceServiceServicer_to_server(
+            TinyNamespaces(),  # type: ignore[abstract]
+            server,
         )
     server.add_insecure_port(os.environ[LISTEN])
     server.start()
     servicer.set("", health_pb2.HealthCheckResponse.SERVING)
     _note(journal, f"start {name}")
-    print(f"{name} serves 服务已启动", flush=True)
+    sys.stdout.write(f"{name} serves 服务已启动\n")
+    sys.stdout.flush()
     stop.wait()
     server.stop(grace=1).wait()
     _note(journal, f"drained {name}")

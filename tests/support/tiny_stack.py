@@ -1,4 +1,4 @@
-"""A whole stack under the real supervisor whose services are tiny: `python -m tests.support.tiny_stack --data-dir D`."""
+"""A whole stack under the real supervisor whose services are tiny: `-m tests.support.tiny_stack --data-dir D`."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from rearview.cli import doctor_command, stack_commands
+from rearview.cli import demo_command, doctor_command, eval_commands, stack_commands
 
 app = typer.Typer(
     name="rearview",
@@ -15,6 +15,8 @@ app = typer.Typer(
 )
 stack_commands.register(app)
 doctor_command.register(app)
+demo_command.register(app)
+eval_commands.register(app)
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from rearview.domain.errors import RearviewError
 from rearview.embedded.errors import StackError
 from rearview.embedded.paths import DEFAULT_FOLDER, HOME_VARIABLE
 
@@ -37,10 +38,10 @@ def print_json(content: Mapping[str, object]) -> None:
 
 @contextmanager
 def failures(as_json: bool) -> Iterator[None]:
-    """Turn a `StackError` into a message on stderr (and a JSON object where that was asked for) and exit code 1."""
+    """Turn expected errors into a message on stderr (and a JSON object where that was asked for) and exit code 1."""
     try:
         yield
-    except StackError as error:
+    except (StackError, RearviewError, ValueError) as error:
         err.print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)
         if as_json:
             print_json({"error": str(error)})

@@ -47,7 +47,7 @@ def up(
         typer.Option("--dependencies-only", help="PostgreSQL, Valkey and S3 without the services, to develop those."),
     ] = False,
     tenant: Annotated[str, typer.Option(help="Name of the first tenant, made at the first start.")] = "default",
-    log_level: Annotated[str, typer.Option(help="Log level of the services.")] = "INFO",
+    log_level: Annotated[str, typer.Option(help="Log level of the services: debug, info, warning, error.")] = "info",
     as_json: JsonOption = False,
 ) -> None:
     """Start the whole platform on this machine.

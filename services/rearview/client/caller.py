@@ -60,7 +60,7 @@ class ConnectedCaller(Caller[Channel], ABC):
         cls,
         path: str | Path = DEFAULT_ENDPOINTS,
         *,
-        key: KeyKind = "write",
+        key: KeyKind = "api",
         namespace: str = "default",
         timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
     ) -> Self:

@@ -13,7 +13,8 @@ from rearview.domain.errors import invalid_field
 DEFAULT_TIMEOUT_SECONDS = 10.0
 DEFAULT_ENDPOINTS = ".rearview/endpoints.json"
 
-KeyKind = Literal["write", "admin", "operator"]
+KeyKind = Literal["api", "admin", "operator"]
+"""The agent's key, which reads and writes; the tenant admin's; the operator's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Importance of a turn: recency x density x task relevance.
 
-The product rule is `1/(1 + 0.3 * age_turns) * density * (1.5 if task keyword else 1)`. Density counts what a turn says
-(facts, numbers, names, preferences) before how long it is, so "我叫李雷" is dense and a long "thank you so much" is not.
+The product rule is `1/(1 + 0.3 * age_turns) * density * (1.5 if task keyword else 1)`. Density counts what a turn
+says (facts, numbers, names, preferences) before how long it is: "我叫李雷" is dense, a long "thank you so much" is not.
 """
 
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ class TurnSignals:
 
 
 def density(signals: TurnSignals) -> float:
-    """How much a turn says for its size, in (0, 1]; EMPTY_DENSITY for small talk, at least CONTENT_DENSITY otherwise."""
+    """How much a turn says for its size, in (0, 1]; EMPTY_DENSITY for small talk, else at least CONTENT_DENSITY."""
     if signals.is_empty and not signals.forced:
         return EMPTY_DENSITY
     return min(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+
+import psutil
 
 from rearview.embedded.errors import AlreadyRunning, StackError
 from rearview.embedded.folder_lock import FolderLock, holder
@@ -18,6 +19,7 @@ from rearview.embedded.process_records import ProcessRecords
 from rearview.embedded.stack_status import StackState, StackStatus, read_status
 
 POLL_SECONDS = 0.1
+EXIT_TIMEOUT_SECONDS = 5.0
 CONSOLE_LOG = "console"
 
 OnStatus = Callable[[StackStatus], None]
@@ -87,14 +89,16 @@ def stop(folder: DataFolder, timeout_seconds: float) -> bool:
         with FolderLock(folder):
             return bool(ProcessRecords(folder.process_records).stop_leftovers())
     deadline = time.monotonic() + timeout_seconds
-    signalled: int | None = None
+    supervisors: list[psutil.Process] = []
     while held is not None:
-        if held.pid is not None and held.pid != signalled:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(held.pid, signal.SIGTERM)
-            signalled = held.pid
+        if held.pid is not None and held.pid not in [supervisor.pid for supervisor in supervisors]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                supervisors.append(psutil.Process(held.pid))
+                supervisors[-1].send_signal(signal.SIGTERM)
         if time.monotonic() > deadline:
             raise StackError(f"process {held.pid} is still stopping the stack after {timeout_seconds:g} s")
         time.sleep(POLL_SECONDS)
         held = holder(folder.lock_file)
+    # The lock goes a moment before its process does.
+    psutil.wait_procs(supervisors, timeout=EXIT_TIMEOUT_SECONDS)
     return True

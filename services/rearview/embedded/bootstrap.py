@@ -6,15 +6,18 @@ import grpc
 
 from rearview.embedded.errors import StackError
 from rearview.embedded.secrets import SecretsFile, TenantKeys
-from rearview.v1 import tenant_pb2, tenant_pb2_grpc
+from rearview.v1 import namespace_pb2, namespace_pb2_grpc, tenant_pb2, tenant_pb2_grpc
 
 CALL_TIMEOUT_SECONDS = 30.0
-WRITER_PRINCIPAL = "agent"
+AGENT = "agent"
+FIRST_NAMESPACE = "namespaces/default"
 AUTHORIZATION = "authorization"
 
 
 def ensure_tenant(gateway_address: str, operator_key: str, tenant_id: str, file: SecretsFile) -> TenantKeys:
     """Return the first tenant's keys; create the tenant unless they are kept in `secrets.json` already.
+
+    The agent's key writes in the agent's own namespace and in `default`.
 
     Raises:
         StackError: the gateway refused, or the tenant is there but its keys are not.
@@ -32,16 +35,23 @@ def ensure_tenant(gateway_address: str, operator_key: str, tenant_id: str, file:
                 metadata=_bearer(operator_key),
                 timeout=CALL_TIMEOUT_SECONDS,
             )
-            writer = stub.CreateApiKey(
+            agent = stub.CreateApiKey(
                 tenant_pb2.CreateApiKeyRequest(
-                    api_key=tenant_pb2.ApiKey(principal=WRITER_PRINCIPAL, role=tenant_pb2.PRINCIPAL_ROLE_WRITE)
+                    api_key=tenant_pb2.ApiKey(principal=AGENT, role=tenant_pb2.PRINCIPAL_ROLE_WRITE)
+                ),
+                metadata=_bearer(created.secret),
+                timeout=CALL_TIMEOUT_SECONDS,
+            )
+            namespace_pb2_grpc.NamespaceServiceStub(channel).GrantAccess(
+                namespace_pb2.GrantAccessRequest(
+                    name=FIRST_NAMESPACE, principal=AGENT, access=namespace_pb2.ACCESS_WRITE
                 ),
                 metadata=_bearer(created.secret),
                 timeout=CALL_TIMEOUT_SECONDS,
             )
         except grpc.RpcError as error:
             raise StackError(_explain(error, tenant_id)) from error
-    keys = TenantKeys(tenant_id=tenant_id, admin_key=created.secret, write_key=writer.secret)
+    keys = TenantKeys(tenant_id=tenant_id, admin_key=created.secret, api_key=agent.secret)
     file.keep_tenant_keys(keys)
     return keys
 

@@ -25,7 +25,7 @@ class Endpoints:
     operator_key: str | None = None
     tenant: str | None = None
     admin_key: str | None = None
-    write_key: str | None = None
+    api_key: str | None = None
     metrics: dict[str, str] | None = None
 
     def write(self, path: Path) -> None:

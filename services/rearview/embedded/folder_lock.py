@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from rearview.embedded.errors import AlreadyRunning
+from rearview.embedded.errors import AlreadyRunning, StackError
 from rearview.embedded.paths import DataFolder
 
 ATTEMPTS = 5
@@ -58,11 +58,17 @@ class Holder:
 
 
 def holder(lock_file: Path) -> Holder | None:
-    """Return who holds the lock now, None when nobody does."""
+    """Return who holds the lock now, None when nobody does.
+
+    Raises:
+        StackError: the folder belongs to another account.
+    """
     try:
         descriptor = os.open(lock_file, os.O_RDWR)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except PermissionError as error:
+        raise StackError(f"{lock_file} belongs to another account; use the account that started the stack") from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

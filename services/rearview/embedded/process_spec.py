@@ -26,8 +26,9 @@ class Account:
 class ProcessSpec:
     """A process that stays while the stack is up.
 
-    `before_start` runs (in a worker thread) before each start, first or not. `orphan_signal` is what the kernel sends
-    it when the supervisor dies without a word. `environment` is complete: nothing is inherited.
+    `before_start` runs (in a worker thread) before each start, first or not, `after_end` after each end.
+    `orphan_signal` is what the kernel sends it when the supervisor dies without a word. `environment` is complete:
+    nothing is inherited.
     """
 
     name: str
@@ -42,6 +43,7 @@ class ProcessSpec:
     working_folder: Path | None = None
     account: Account | None = None
     before_start: Callable[[], None] | None = None
+    after_end: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from rearview.adapters.s3.probe import S3Probe, S3Unreachable
 from rearview.embedded.environment import BUCKET, StackAddresses
-from rearview.embedded.errors import WheelMissing
+from rearview.embedded.errors import StackError, WheelMissing
 from rearview.embedded.paths import DataFolder
-from rearview.embedded.ports_allocation import LOOPBACK, PortNeed
+from rearview.embedded.ports_allocation import LOOPBACK, SECOND_PORT_DISTANCE, PortNeed
 from rearview.embedded.process_spec import ProcessSpec
 from rearview.embedded.readiness import probe_in_thread
 
@@ -22,6 +22,7 @@ PORT_NEEDS = tuple(
     PortNeed(name, with_second=True) for name in ("s3", "s3_master", "s3_volume", "s3_filer", "s3_admin")
 )
 VOLUME_SIZE_MIB = 256
+SOCKET_FOLDER = Path("/tmp")  # noqa: S108 -- its choice, not ours
 
 
 class S3Server:
@@ -58,6 +59,8 @@ class S3Server:
                 "-filer.localSocket=run/s3_filer.socket",
                 "-s3.localSocket=run/s3.socket",
                 f"-master.volumeSizeLimitMB={VOLUME_SIZE_MIB}",
+                # Other volume servers to hand over to there are none: no need to wait for them before stopping.
+                "-volume.preStopSeconds=0",
                 "-master.telemetry=false",
                 "-webdav=false",
                 "-admin.ui=false",
@@ -75,11 +78,30 @@ class S3Server:
             ready=probe_in_thread(self._probe, S3Unreachable),
             working_folder=self._folder.root,
             before_start=self.prepare,
+            after_end=self._remove_sockets,
         )
 
     def prepare(self) -> None:
-        """Drop the options that the last run saved, or its ports would come back."""
+        """Drop the options that the last run saved, or its ports would come back, and sockets left by a crash.
+
+        Raises:
+            StackError: such a socket belongs to another account.
+        """
         (self._folder.s3 / "mini.options").unlink(missing_ok=True)
+        try:
+            self._remove_sockets()
+        except PermissionError as error:
+            raise StackError(
+                f"{error.filename} is left over from another account; remove it, or remove {self._folder.ports_file} "
+                "to have other ports"
+            ) from error
+
+    def _remove_sockets(self) -> None:
+        """Remove the sockets that it puts into /tmp, of which it leaves some there even after an orderly end."""
+        for need in PORT_NEEDS:
+            port = self._ports[need.name] + SECOND_PORT_DISTANCE
+            for socket in SOCKET_FOLDER.glob(f"seaweedfs-*-grpc-{port}.sock"):
+                socket.unlink(missing_ok=True)
 
     def _probe(self) -> None:
         secrets = self._addresses.secrets

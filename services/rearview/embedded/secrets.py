@@ -49,7 +49,7 @@ class TenantKeys:
 
     tenant_id: str
     admin_key: str
-    write_key: str
+    api_key: str
 
     def __repr__(self) -> str:
         return f"TenantKeys(tenant_id={self.tenant_id!r}, ...)"

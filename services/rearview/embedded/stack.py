@@ -57,7 +57,7 @@ class Stack:
         *,
         on_event: OnEvent | None = None,
         on_line: OnLine | None = None,
-        log_level: str = "INFO",
+        log_level: str = "info",
         policy: RestartPolicy | None = None,
     ) -> None:
         self._folder = folder
@@ -192,7 +192,7 @@ class Stack:
                 operator_key=secrets.operator_key if gateway else None,
                 tenant=keys.tenant_id if keys else None,
                 admin_key=keys.admin_key if keys else None,
-                write_key=keys.write_key if keys else None,
+                api_key=keys.api_key if keys else None,
                 metrics={spec.name: f"127.0.0.1:{service_ports[spec.name].metrics}" for spec in services},
             ).write(self._folder.endpoints_file)
 

@@ -89,7 +89,7 @@ def _valkey(folder: DataFolder, addresses: StackAddresses) -> Diagnosis:
     try:
         ping(addresses.redis_url)
     except RedisUnreachable as error:
-        return failed("valkey", str(error), f"read {folder.log_file('valkey')}")
+        return failed("valkey", str(error), f"read {folder.log_file('valkey')}; then: rearview down, rearview up")
     return ok("valkey", "answers")
 
 
@@ -99,7 +99,7 @@ def _s3(folder: DataFolder, addresses: StackAddresses) -> Diagnosis:
     try:
         probe.round_trip(BUCKET)
     except S3Unreachable as error:
-        return failed("s3", str(error), f"read {folder.log_file('s3')}")
+        return failed("s3", str(error), f"read {folder.log_file('s3')}; then: rearview down, rearview up")
     finally:
         probe.close()
     return ok("s3", "put, get and delete work")

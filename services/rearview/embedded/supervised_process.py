@@ -124,6 +124,8 @@ class SupervisedProcess:
             await asyncio.wait({ready, exited})
             self._records.remove(self.spec.name)
             self.status.pid = None
+            if self.spec.after_end is not None:
+                self.spec.after_end()
         return reason, ready_at is not None and loop.time() - ready_at >= self._policy.stable_after_seconds
 
     async def _pause(self, crashes: int, reason: str) -> None:

@@ -9,10 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rearview.adapters.models.e5_build import build_e5
+from rearview.domain.embedding_errors import ModelError
 from rearview.embedded.environment import DATABASE_OWNER_URL, ServicePorts, StackAddresses, service_environment
 from rearview.embedded.errors import StackError
 from rearview.embedded.process_spec import ProcessSpec
 from rearview.embedded.readiness import grpc_health
+from rearview.migrate.app import pending_migrations
 
 SERVICES = ("writer", "retriever", "lifecycle", "gateway")
 ERROR_TAIL_LINES = 15
@@ -57,6 +60,23 @@ def run_migrations(addresses: StackAddresses) -> None:
         raise StackError(f"migrations ended with code {result.returncode}:\n{output}")
 
 
+def lacking_migrations(addresses: StackAddresses) -> Sequence[str]:
+    """Return the names of the migrations that the database lacks."""
+    return pending_migrations(addresses.owner_url)
+
+
+def build_default_model(models: Path) -> None:
+    """Build the default embedder's graph from the installed weights; a few seconds the first time.
+
+    Raises:
+        StackError: the weights are not installed, or the folder cannot be written.
+    """
+    try:
+        build_e5(models)
+    except (ModelError, OSError) as error:
+        raise StackError(f"the embedding model could not be built: {error}") from error
+
+
 def service_specs(context: ServiceContext) -> list[ProcessSpec]:
     """Return the four services as `python -m rearview.<service>`; the gateway starts last and stops first."""
     specs = []
@@ -82,12 +102,12 @@ class Wiring:
     """The parts of a stack that are chosen by whoever starts it; None leaves a part out."""
 
     migrate: Migrate | None = run_migrations
-    pending_migrations: PendingMigrations | None = None
-    build_models: BuildModels | None = None
+    pending_migrations: PendingMigrations | None = lacking_migrations
+    build_models: BuildModels | None = build_default_model
     services: ServiceSpecs | None = service_specs
     tenant_id: str | None = "default"
 
     @classmethod
     def dependencies_only(cls) -> Wiring:
         """PostgreSQL, Valkey and S3 alone, prepared but without tables."""
-        return cls(migrate=None, services=None, tenant_id=None)
+        return cls(migrate=None, build_models=None, services=None, tenant_id=None)

@@ -6,19 +6,18 @@ Measured against word segmentation on Chinese dialogue, bigrams found more (.481
 import re
 import unicodedata
 from functools import lru_cache
-from hashlib import blake2b
-from uuid import UUID
 
 import snowballstemmer
 
 from rearview.language.scripts import HAN, fold_width
 
-STOP_WORDS = frozenset(
+_STOP_WORDS_TEXT = (
     "a an the and or but if so of to in on at by for from with about as into than then that this these those there here"
     " i me my we us our you your he him his she her it its they them their is am are was were be been being do does did"
     " have has had will would can could should may what which who whom"
-    " i'm i've i'd i'll you're it's that's don't didn't".split()
+    " i'm i've i'd i'll you're it's that's don't didn't"
 )
+STOP_WORDS = frozenset(_STOP_WORDS_TEXT.split())
 
 FUNCTION_CHARACTERS = frozenset(
     "的了着过吗呢吧啊呀哦嗯嘛么啦是在我你您他她它们这那哪和与及或就都也还很把被给让对于之其而且但所以因为"
@@ -35,8 +34,6 @@ _HAN_FIRST = re.compile(f"[{HAN}]")
 _DIGIT = re.compile("[0-9]")
 _THOUSANDS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])")
 _MARKS = re.compile("[\u0300-\u036f]+")
-
-_MAX_HASH = 999_999_999
 
 
 @lru_cache(maxsize=65_536)
@@ -62,12 +59,6 @@ def tokens(text: str) -> list[str]:
         else:
             found.append(piece[:MAX_TOKEN_CHARACTERS])
     return found
-
-
-def token_hash(namespace_id: UUID, token: str) -> int:
-    """A stable number in [1, 999_999_999] for a token within a namespace: an index of a sparse vector, 1-based."""
-    digest = blake2b(token.encode("utf-8", "surrogatepass"), digest_size=8, key=namespace_id.bytes).digest()
-    return int.from_bytes(digest, "big") % _MAX_HASH + 1
 
 
 class KeywordTokenizer:

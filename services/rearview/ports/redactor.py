@@ -6,7 +6,7 @@ from typing import Protocol
 from rearview.domain.text import PiiCategory, Redacted
 
 
-class PayloadTooDeep(ValueError):
+class PayloadDepthError(ValueError):
     """A nested payload goes deeper than redaction follows; nothing of it may be stored."""
 
 
@@ -21,6 +21,6 @@ class Redactor(Protocol):
         """Redact the strings of a JSON-like payload, dictionary keys included; return it and the categories found.
 
         Raises:
-            PayloadTooDeep: the payload is nested deeper than the implementation follows.
+            PayloadDepthError: the payload is nested deeper than the implementation follows.
         """
         ...

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -36,11 +36,14 @@ async def serve(
     with_channelz: bool = True,
     on_started: Callable[[int], None] | None = None,
     stop: asyncio.Event | None = None,
+    readiness: Callable[[], Awaitable[bool]] | None = None,
+    readiness_interval_seconds: float = 5.0,
 ) -> None:
     """Serve until SIGTERM, SIGINT or `stop`, then drain and return.
 
     `register` adds the servicers and returns the full names of their services. `interceptors` run in the given order,
     outermost first; the check of `max_message_bytes` is added inside of them. `on_started` is told the port.
+    Health is SERVING while `readiness`, asked every interval, answers true; without it, from the start.
     Draining: health turns NOT_SERVING, `notice_seconds` pass in which calls are still taken (load balancers need to
     see it), then new calls are refused and those under way have `drain_seconds` to finish.
 
@@ -59,9 +62,13 @@ async def serve(
         channelz.add_channelz_servicer(server)
     reflection.enable_server_reflection((*names, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
     port = _bind(server, listen)
+    await _set_health(health_servicer, (*names, ""), ready=readiness is None)
     await server.start()
-    for name in names:
-        await health_servicer.set(name, health_pb2.HealthCheckResponse.SERVING)
+    reporting = None
+    if readiness is not None:
+        reporting = asyncio.create_task(
+            _report_health(health_servicer, (*names, ""), readiness, readiness_interval_seconds)
+        )
     _log.info("serving", service=service, listen=listen, port=port)
     if on_started:
         on_started(port)
@@ -76,6 +83,9 @@ async def serve(
         await stopping.wait()
     finally:
         _log.info("draining", service=service, drain_seconds=drain_seconds)
+        if reporting is not None:
+            reporting.cancel()
+            await asyncio.gather(reporting, return_exceptions=True)
         await health_servicer.enter_graceful_shutdown()
         if notice_seconds:
             await asyncio.sleep(notice_seconds)
@@ -84,6 +94,29 @@ async def serve(
             with suppress(ValueError, RuntimeError):
                 loop.remove_signal_handler(number)
         _log.info("stopped", service=service)
+
+
+async def _report_health(
+    servicer: Any, names: Sequence[str], readiness: Callable[[], Awaitable[bool]], interval_seconds: float
+) -> None:
+    known: bool | None = None
+    while True:
+        try:
+            ready = await readiness()
+        except Exception as error:  # noqa: BLE001 - whatever it is, a service that cannot tell is not ready
+            _log.error("readiness could not be told", exc_info=error)
+            ready = False
+        if ready is not known:
+            await _set_health(servicer, names, ready=ready)
+            (_log.info if ready else _log.warning)("ready" if ready else "not ready")
+            known = ready
+        await asyncio.sleep(interval_seconds)
+
+
+async def _set_health(servicer: Any, names: Sequence[str], *, ready: bool) -> None:
+    status = health_pb2.HealthCheckResponse
+    for name in names:
+        await servicer.set(name, status.SERVING if ready else status.NOT_SERVING)
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:

@@ -315,7 +315,7 @@ def test_a_session_stays_open_after_a_failure_or_when_told(gateway: Gateway, cli
 def test_the_file_of_the_one_machine_stack_is_enough(gateway: Gateway, tmp_path: Path) -> None:
     path = tmp_path / "endpoints.json"
     with server_in_thread(gateway.register) as address:
-        path.write_text(json.dumps({"gateway": address, "write_key": "w", "admin_key": "a", "operator_key": None}))
+        path.write_text(json.dumps({"gateway": address, "api_key": "w", "admin_key": "a", "operator_key": None}))
         with Client.from_endpoints(path) as client, Client.from_endpoints(path, key="admin") as admin:
             client.recall("x")
             admin.recall("x")

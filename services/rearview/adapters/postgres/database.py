@@ -83,6 +83,11 @@ class Database:
                 )
                 yield connection
 
+    async def ping(self) -> None:
+        """Ask PostgreSQL for a sign of life. Raises: Unavailable; Overloaded."""
+        async with self.transaction(None, timeout_seconds=1.0) as connection:
+            await connection.execute("SELECT 1")
+
     def statistics(self) -> dict[str, int]:
         """Return the pool's figures (size, available, waiting, ...), for metrics."""
         return self._pool.get_stats()

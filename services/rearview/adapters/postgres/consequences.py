@@ -1,0 +1,78 @@
+"""What a write leads to, in its own transaction: jobs, and epochs by which cached answers are known to be old."""
+
+import json
+from datetime import datetime
+from uuid import UUID
+
+from rearview.adapters.postgres.database import Connection
+from rearview.adapters.postgres.queries import load_queries
+
+_SQL = load_queries("consequences")
+
+
+async def bump_epoch(connection: Connection, tenant_id: UUID, namespace_id: UUID, *, breaking: bool) -> None:
+    """Say that something was added to a namespace, or (breaking) that an earlier answer may be wrong now."""
+    await connection.execute(
+        _SQL["bump_epoch"], {"tenant_id": tenant_id, "namespace_id": namespace_id, "breaking": breaking}
+    )
+
+
+async def enqueue_index(connection: Connection, tenant_id: UUID, namespace_id: UUID, session_id: str) -> None:
+    """Have a session indexed."""
+    await _enqueue(
+        connection,
+        "index_session",
+        f"session:{tenant_id}:{namespace_id}:{session_id}",
+        {"tenant_id": str(tenant_id), "namespace_id": str(namespace_id), "session_id": session_id},
+        None,
+    )
+
+
+async def enqueue_close_windows(
+    connection: Connection, tenant_id: UUID, namespace_id: UUID, session_id: str, run_at: datetime
+) -> None:
+    """Look later whether a session has fallen silent. A lock of its own: a waiting job holds up those behind it."""
+    await _enqueue(
+        connection,
+        "close_session_windows",
+        f"close:{tenant_id}:{namespace_id}:{session_id}",
+        {"tenant_id": str(tenant_id), "namespace_id": str(namespace_id), "session_id": session_id},
+        run_at,
+    )
+
+
+async def enqueue_merge(connection: Connection, tenant_id: UUID, namespace_id: UUID, run_at: datetime | None) -> None:
+    """Have closed units moved to the main index. No lock: two of these jobs pass over each other's rows."""
+    await _enqueue(
+        connection,
+        "merge_fresh_units",
+        f"merge:{tenant_id}:{namespace_id}:{run_at.isoformat() if run_at else 'now'}",
+        {"tenant_id": str(tenant_id), "namespace_id": str(namespace_id)},
+        run_at,
+    )
+
+
+async def enqueue_purge(connection: Connection, tenant_id: UUID, receipt_id: UUID, purge_after: datetime) -> None:
+    """Have a forget carried out to its end."""
+    await _enqueue(
+        connection,
+        "purge",
+        f"purge:{tenant_id}:{receipt_id}",
+        {"tenant_id": str(tenant_id), "receipt_id": str(receipt_id)},
+        purge_after,
+    )
+
+
+async def enqueue_clear_working_memory(connection: Connection, tenant_id: UUID, receipt_id: UUID) -> None:
+    """Have working memory cleared of what was forgotten, should the process die or Redis be away right after."""
+    await _enqueue(
+        connection,
+        "clear_working_memory",
+        f"working_memory:{tenant_id}:{receipt_id}",
+        {"tenant_id": str(tenant_id), "receipt_id": str(receipt_id)},
+        None,
+    )
+
+
+async def _enqueue(connection: Connection, task: str, lock: str, args: dict[str, str], run_at: datetime | None) -> None:
+    await connection.execute(_SQL["enqueue"], {"task": task, "lock": lock, "args": json.dumps(args), "run_at": run_at})

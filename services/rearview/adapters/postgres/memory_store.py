@@ -1,0 +1,208 @@
+"""Memories stored and changed by request, in PostgreSQL."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from rearview.adapters.postgres.audit import record_audit
+from rearview.adapters.postgres.consequences import bump_epoch, enqueue_merge
+from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
+from rearview.adapters.postgres.memory_rows import insert_memories, read_memories, replace_memory
+from rearview.adapters.postgres.queries import load_queries
+from rearview.adapters.postgres.request_ids import earlier_result, keep_result
+from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
+from rearview.adapters.postgres.session_locks import detach, lock_sessions_of
+from rearview.domain.content_hash import content_hash
+from rearview.domain.errors import Conflict, NotFound
+from rearview.domain.keyword_bag import count_units
+from rearview.domain.memory import Memory, MemoryState
+from rearview.domain.names import MemoryName
+from rearview.domain.principal import Scope
+from rearview.domain.search_unit import UnitFlag
+from rearview.domain.unit_projection import KeywordStatistics
+from rearview.domain.writing import Remembered, RememberOutcome, RequestKey
+from rearview.ports.memory_store import NewMemory
+
+_SQL = load_queries("memory_store")
+
+
+class PostgresMemoryStore:
+    """The `MemoryStore` port over the tables of one generation."""
+
+    def __init__(self, database: Database, units: SearchUnits) -> None:
+        self._database = database
+        self._units = units
+
+    async def remembered_before(self, scope: Scope, request: RequestKey) -> Remembered | None:
+        """Return the answer of a request that was carried out before; see `MemoryStore.remembered_before`."""
+        async with self._database.transaction(scope.tenant_id) as connection:
+            earlier = await earlier_result(connection, scope.tenant_id, request)
+            return None if earlier is None else await self._answer_again(connection, scope, earlier)
+
+    async def updated_before(self, scope: Scope, request: RequestKey) -> Memory | None:
+        """Return the memory that this request changed before; see `MemoryStore.updated_before`."""
+        async with self._database.transaction(scope.tenant_id) as connection:
+            earlier = await earlier_result(connection, scope.tenant_id, request)
+            return None if earlier is None else await _live(connection, scope, UUID(str(earlier["memory_id"])))
+
+    async def statistics(self, tenant_id: UUID, namespace_id: UUID, terms: Collection[int]) -> KeywordStatistics:
+        """Return the namespace's counts, with those of the given terms."""
+        async with self._database.transaction(tenant_id) as connection:
+            return await self._units.statistics(connection, tenant_id, namespace_id, terms)
+
+    async def get(self, scope: Scope, memory_id: UUID) -> Memory:
+        """Return a memory that is not forgotten; see `MemoryStore.get`."""
+        async with self._database.transaction(scope.tenant_id) as connection:
+            return await _live(connection, scope, memory_id)
+
+    async def remember(
+        self,
+        scope: Scope,
+        new: NewMemory,
+        *,
+        request: RequestKey | None,
+        now: datetime,
+        merge_units_at: datetime | None,
+    ) -> Remembered:
+        """Store a memory unless it is known word for word; see `MemoryStore.remember`."""
+        async with self._database.transaction(scope.tenant_id) as connection:
+            earlier = await earlier_result(connection, scope.tenant_id, request)
+            if earlier is not None:
+                return await self._answer_again(connection, scope, earlier)
+            known_id = await _same_text(connection, scope, new.memory.content, now)
+            if known_id is None:
+                await self._store(connection, scope, new, now, merge_units_at)
+                remembered = Remembered(new.memory, RememberOutcome.CREATED)
+            else:
+                known = await _live(connection, scope, known_id)
+                remembered = Remembered(known, RememberOutcome.REDUNDANT, (known_id,))
+            result = {"memory_id": str(remembered.memory.memory_id), "outcome": int(remembered.outcome)}
+            await keep_result(connection, scope.tenant_id, request, result, now)
+            await _audit(
+                connection, scope, "memory.remember", remembered.memory.memory_id, remembered.outcome.name, now
+            )
+            await bump_epoch(connection, scope.tenant_id, scope.namespace_id, breaking=False)
+        return remembered
+
+    async def update(
+        self,
+        scope: Scope,
+        before: Memory,
+        after: Memory,
+        *,
+        projection: NewMemory | None,
+        request: RequestKey | None,
+        now: datetime,
+    ) -> Memory:
+        """Replace a memory; see `MemoryStore.update`."""
+        tenant_id, namespace_id, memory_id = scope.tenant_id, scope.namespace_id, before.memory_id
+        async with self._database.transaction(tenant_id) as connection:
+            earlier = await earlier_result(connection, tenant_id, request)
+            if earlier is not None:
+                return await _live(connection, scope, UUID(str(earlier["memory_id"])))
+            sessions = await lock_sessions_of(connection, tenant_id, namespace_id, [memory_id])
+            await _lock_version(connection, scope, before)
+            await replace_memory(connection, tenant_id, namespace_id, after)
+            if projection is not None:
+                # Its turns' units speak the old text; it is found by the new one as a whole from now on.
+                await detach(connection, tenant_id, namespace_id, sessions, [memory_id])
+                await self._units.delete(connection, tenant_id, namespace_id, [memory_id])
+                await self._units.insert(connection, tenant_id, namespace_id, [projection.unit], now)
+                await self._count(connection, scope, projection, memories=0, replaced=before)
+                await enqueue_merge(connection, tenant_id, namespace_id, None)
+            elif after.occurred_at != before.occurred_at:
+                await self._units.set_time(connection, tenant_id, namespace_id, memory_id, after.occurred_at)
+            await keep_result(connection, tenant_id, request, {"memory_id": str(memory_id)}, now)
+            await _audit(connection, scope, "memory.update", memory_id, "", now)
+            await bump_epoch(connection, tenant_id, namespace_id, breaking=True)
+        return replace(after, version=before.version + 1)
+
+    async def _store(
+        self, connection: Connection, scope: Scope, new: NewMemory, now: datetime, merge_units_at: datetime | None
+    ) -> None:
+        tenant_id, namespace_id = scope.tenant_id, scope.namespace_id
+        await insert_memories(connection, tenant_id, namespace_id, self._units.generation, [new.memory])
+        await self._units.insert(connection, tenant_id, namespace_id, [new.unit], now)
+        await self._count(connection, scope, new, memories=1, replaced=None)
+        if merge_units_at is not None:
+            await enqueue_merge(connection, tenant_id, namespace_id, merge_units_at)
+
+    async def _count(
+        self, connection: Connection, scope: Scope, new: NewMemory, *, memories: int, replaced: Memory | None
+    ) -> None:
+        size_bytes = len(new.memory.content.encode()) - (len(replaced.content.encode()) if replaced else 0)
+        delta = NamespaceDelta(
+            units=1,
+            keyword_total=new.bag.length,
+            chinese_units=int(bool(new.unit.flags & UnitFlag.CHINESE)),
+            english_units=int(bool(new.unit.flags & UnitFlag.ENGLISH)),
+            memories=memories,
+            size_bytes=size_bytes,
+        )
+        await self._units.count(connection, scope.tenant_id, scope.namespace_id, delta, count_units([new.bag]))
+
+    async def _answer_again(self, connection: Connection, scope: Scope, earlier: Mapping[str, Any]) -> Remembered:
+        memory = await _live(connection, scope, UUID(earlier["memory_id"]))
+        outcome = RememberOutcome(earlier["outcome"])
+        related = (memory.memory_id,) if outcome is RememberOutcome.REDUNDANT else ()
+        return Remembered(memory, outcome, related)
+
+
+async def _live(connection: Connection, scope: Scope, memory_id: UUID) -> Memory:
+    memory = (await read_memories(connection, scope.tenant_id, scope.namespace_id, [memory_id])).get(memory_id)
+    if memory is None or memory.state is MemoryState.TOMBSTONED:
+        raise _not_found(scope, memory_id)
+    return memory
+
+
+async def _same_text(connection: Connection, scope: Scope, text: str, now: datetime) -> UUID | None:
+    digest = content_hash(text)
+    place = {
+        "tenant_id": scope.tenant_id,
+        "namespace_id": scope.namespace_id,
+        "content_hash": digest,
+        "now": now,
+        "key": f"{scope.tenant_id}/{scope.namespace_id}/{digest.hex()}",
+    }
+    await connection.execute(_SQL["lock_text"], place)
+    cursor = await connection.execute(_SQL["find_same"], place)
+    row = await cursor.fetchone()
+    return row[0] if row else None
+
+
+async def _lock_version(connection: Connection, scope: Scope, before: Memory) -> None:
+    cursor = await connection.execute(
+        MEMORY_SQL["lock"],
+        {"tenant_id": scope.tenant_id, "namespace_id": scope.namespace_id, "memory_ids": [before.memory_id]},
+    )
+    row = await cursor.fetchone()
+    if row is None or row[2] == MemoryState.TOMBSTONED:
+        raise _not_found(scope, before.memory_id)
+    if row[1] != before.version:
+        raise Conflict(
+            "the memory was changed meanwhile; repeat the request",
+            resource_name=str(MemoryName(scope.namespace, before.memory_id)),
+        )
+
+
+def _not_found(scope: Scope, memory_id: UUID) -> NotFound:
+    return NotFound("there is no such memory", resource_name=str(MemoryName(scope.namespace, memory_id)))
+
+
+async def _audit(
+    connection: Connection, scope: Scope, action: str, memory_id: UUID, detail: str, now: datetime
+) -> None:
+    await record_audit(
+        connection,
+        tenant_id=scope.tenant_id,
+        principal=scope.principal,
+        action=action,
+        resource_names=[str(MemoryName(scope.namespace, memory_id))],
+        recorded_at=now,
+        detail=detail,
+        request_id=scope.request_id,
+        trace_id=scope.trace_id,
+    )

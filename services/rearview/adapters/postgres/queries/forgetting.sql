@@ -1,0 +1,121 @@
+-- Forgetting and restoring. All statements of one forget are one transaction, under the locks of the sessions.
+
+-- name: session_exists
+SELECT last_sequence FROM session
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s AND forgotten_at IS NULL
+
+-- name: events_of_session
+SELECT event_id FROM event
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s AND NOT tombstoned
+ORDER BY sequence
+
+-- name: memories_of_session
+SELECT memory_id FROM memory
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s AND session_id <> ''
+  AND state <> 4
+UNION
+SELECT l.memory_id FROM memory_event l
+JOIN memory m ON m.tenant_id = l.tenant_id AND m.namespace_id = l.namespace_id AND m.memory_id = l.memory_id
+WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.event_id = ANY (%(event_ids)s) AND m.state <> 4
+
+-- Events of these memories that no other memory needs.
+-- name: events_of_memories
+SELECT DISTINCT l.event_id FROM memory_event l
+JOIN event e ON e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id
+WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.memory_id = ANY (%(memory_ids)s)
+  AND NOT e.tombstoned
+  AND NOT EXISTS (
+    SELECT FROM memory_event o
+    JOIN memory m ON m.tenant_id = o.tenant_id AND m.namespace_id = o.namespace_id AND m.memory_id = o.memory_id
+    WHERE o.tenant_id = l.tenant_id AND o.namespace_id = l.namespace_id AND o.event_id = l.event_id
+      AND m.state <> 4 AND NOT m.memory_id = ANY (%(memory_ids)s))
+
+-- name: grace_period
+SELECT forget_grace_period FROM namespace WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
+
+-- name: tombstone_memories
+UPDATE memory SET state_before = state, state = 4, receipt_id = %(receipt_id)s, updated_at = %(now)s, version = version + 1
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(memory_ids)s)
+RETURNING octet_length(coalesce(content, ''))
+
+-- name: tombstone_events
+UPDATE event SET tombstoned = true, receipt_id = %(receipt_id)s
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND event_id = ANY (%(event_ids)s)
+
+-- name: keep_tombstones
+INSERT INTO tombstone (tenant_id, namespace_id, resource_id, kind, receipt_id, created_at)
+SELECT %(tenant_id)s, %(namespace_id)s, i, %(kind)s, %(receipt_id)s, %(now)s FROM unnest(%(ids)s::uuid[]) AS i
+ON CONFLICT (tenant_id, namespace_id, resource_id) DO UPDATE
+SET receipt_id = excluded.receipt_id, created_at = excluded.created_at
+
+-- name: forget_session
+UPDATE session SET forgotten_at = %(now)s, open_memory_id = NULL, window_closed = true
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s
+
+-- name: drop_windows
+DELETE FROM open_window
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s
+
+-- name: take_from_counts
+UPDATE namespace_statistics SET memories = greatest(0, memories - %(memories)s), bytes = greatest(0, bytes - %(bytes)s)
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
+
+-- name: keep_receipt
+INSERT INTO forget_receipt (tenant_id, receipt_id, namespace_id, namespace, state, principal, reason, session_id, memory_ids,
+                            event_ids, tombstoned_at, purge_after)
+VALUES (%(tenant_id)s, %(receipt_id)s, %(namespace_id)s, %(namespace)s, 1, %(principal)s, %(reason)s, %(session_id)s,
+        %(memory_ids)s, %(event_ids)s, %(now)s, %(purge_after)s)
+
+-- name: receipt
+SELECT receipt_id, namespace_id, namespace, state, session_id, memory_ids, event_ids, tombstoned_at, purge_after, purged_at,
+       verified_at, places, digest
+FROM forget_receipt WHERE tenant_id = %(tenant_id)s AND receipt_id = %(receipt_id)s
+
+-- name: lock_receipt
+SELECT receipt_id, namespace_id, namespace, state, session_id, memory_ids, event_ids, tombstoned_at, purge_after, purged_at,
+       verified_at, places, digest
+FROM forget_receipt
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND receipt_id = %(receipt_id)s
+FOR UPDATE
+
+-- name: turns_of_receipt
+SELECT e.namespace_id, e.session_id, array_agg(e.event_id) AS event_ids, max(e.sequence) AS last_sequence,
+       bool_or(r.session_id <> '') AS whole_session
+FROM forget_receipt r JOIN event e ON e.tenant_id = r.tenant_id AND e.receipt_id = r.receipt_id
+WHERE r.tenant_id = %(tenant_id)s AND r.receipt_id = %(receipt_id)s AND r.state <> 4
+GROUP BY e.namespace_id, e.session_id
+
+-- name: sessions_of_receipt
+SELECT e.session_id, min(e.sequence) FILTER (WHERE e.outcome = 1) AS first_pending
+FROM event e
+WHERE e.tenant_id = %(tenant_id)s AND e.namespace_id = %(namespace_id)s AND e.receipt_id = %(receipt_id)s
+GROUP BY e.session_id
+
+-- A value that something newer has replaced meanwhile comes back as history.
+-- name: restore_memories
+UPDATE memory m
+SET state = CASE WHEN m.state_before = 1 AND m.single_valued AND EXISTS (
+      SELECT FROM memory o WHERE o.tenant_id = m.tenant_id AND o.namespace_id = m.namespace_id AND o.state = 1
+        AND o.single_valued AND o.fact_subject = m.fact_subject AND o.fact_attribute = m.fact_attribute)
+    THEN 2 ELSE coalesce(m.state_before, 1) END,
+    state_before = NULL, receipt_id = NULL, updated_at = %(now)s, version = m.version + 1
+WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.receipt_id = %(receipt_id)s AND m.state = 4
+RETURNING octet_length(coalesce(m.content, ''))
+
+-- name: restore_events
+UPDATE event SET tombstoned = false, receipt_id = NULL
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND receipt_id = %(receipt_id)s
+
+-- name: drop_tombstones
+DELETE FROM tombstone
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND receipt_id = %(receipt_id)s
+
+-- Turns that were not indexed yet are looked at again.
+-- name: restore_session
+UPDATE session SET forgotten_at = NULL, index_queued = index_queued OR %(first_pending)s::bigint IS NOT NULL,
+    indexed_sequence = least(indexed_sequence, coalesce(%(first_pending)s::bigint - 1, indexed_sequence))
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s
+
+-- name: restore_receipt
+UPDATE forget_receipt SET state = 4
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND receipt_id = %(receipt_id)s

@@ -1,0 +1,11 @@
+-- Memories stored and changed by request.
+
+-- Two that remember the same text come one after the other, so that the second finds the first.
+-- name: lock_text
+SELECT pg_advisory_xact_lock(hashtextextended(%(key)s, 1))
+
+-- name: find_same
+SELECT memory_id FROM memory
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND content_hash = %(content_hash)s AND state = 1
+  AND trust = 3 AND (expires_at IS NULL OR expires_at > %(now)s)
+ORDER BY created_at, memory_id LIMIT 1

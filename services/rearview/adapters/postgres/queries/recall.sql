@@ -1,0 +1,157 @@
+-- Recall's statements; they run in one transaction and share its round trip.
+
+-- name: statistics
+-- What fusion needs to know of the namespace, and the speakers whose names occur in the query.
+SELECT s.units, s.keyword_total, s.chinese_units, s.english_units,
+       ARRAY(SELECT p.speaker FROM speaker p
+             WHERE p.tenant_id = %(tenant)s AND p.namespace_id = %(namespace)s AND p.name <> ''
+               AND strpos(%(folded_query)s, lower(p.name)) > 0
+             ORDER BY p.speaker LIMIT 32),
+       ARRAY(SELECT p.name FROM speaker p
+             WHERE p.tenant_id = %(tenant)s AND p.namespace_id = %(namespace)s AND p.name <> ''
+               AND strpos(%(folded_query)s, lower(p.name)) > 0
+             ORDER BY p.speaker LIMIT 32)
+FROM (SELECT coalesce(max(n.units), 0) AS units, coalesce(max(n.keyword_total), 0) AS keyword_total,
+             coalesce(max(n.chinese_units), 0) AS chinese_units, coalesce(max(n.english_units), 0) AS english_units
+      FROM namespace_statistics n
+      WHERE n.tenant_id = %(tenant)s AND n.namespace_id = %(namespace)s) s;
+
+-- name: term_frequencies
+SELECT t.keyword, t.units
+FROM rearview_query_terms(%(tenant)s, %(namespace)s, %(keywords)s::int4[], %(counts)s::float8[]) t;
+
+-- name: raw_turns
+SELECT r.event_id, r.session_id, r.role, r.speaker, r.occurred_at, r.score
+FROM rearview_ranked_raw_turns(
+  %(tenant)s, %(namespace)s, %(keywords)s::int4[], %(counts)s::float8[], %(session)s::text, %(roles)s::int2[],
+  %(start)s::timestamptz, %(end)s::timestamptz, %(as_of)s::timestamptz, %(limit)s::int) r;
+
+-- name: search
+-- The candidates of the indexed routes, and both text scores of each. `allowed` is NULL unless a filter or as_of
+-- restricts the memories. What was told earlier than it was stored counts as known since it was told, so that an
+-- imported history can be asked as of its own time.
+WITH allowed AS MATERIALIZED (
+  SELECT CASE WHEN %(restricted)s::boolean THEN ARRAY(
+    SELECT m.memory_id FROM memory m
+    WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.state = ANY (%(memory_states)s::int2[])
+      AND (%(types)s::int2[] IS NULL OR m.type = ANY (%(types)s::int2[]))
+      AND (%(start)s::timestamptz IS NULL OR coalesce(m.occurred_until, m.occurred_at) >= %(start)s::timestamptz)
+      AND (%(end)s::timestamptz IS NULL OR m.occurred_at < %(end)s::timestamptz)
+      AND (%(filter_entities)s::text[] IS NULL OR m.entity_keys @> %(filter_entities)s::text[])
+      AND (%(session)s::text IS NULL OR m.session_id = %(session)s::text)
+      AND (%(labels)s::jsonb IS NULL OR m.labels @> %(labels)s::jsonb)
+      AND (%(origins)s::int2[] IS NULL OR m.origin = ANY (%(origins)s::int2[]))
+      AND (%(as_of)s::timestamptz IS NULL OR (
+        least(m.occurred_at, m.created_at) <= %(as_of)s::timestamptz
+        AND (m.valid_from IS NULL OR m.valid_from <= %(as_of)s::timestamptz)
+        AND (m.valid_to IS NULL OR m.valid_to > %(as_of)s::timestamptz)
+        AND (m.state = 1 OR coalesce(
+          (SELECT least(n.occurred_at, n.created_at) FROM memory n
+           WHERE n.tenant_id = m.tenant_id AND n.namespace_id = m.namespace_id AND n.memory_id = m.superseded_by),
+          m.updated_at) > %(as_of)s::timestamptz)))
+  ) END AS ids),
+query AS MATERIALIZED (
+  SELECT rearview_query_weights(%(tenant)s, %(namespace)s, %(route_keywords)s::int4[], %(route_counts)s::float8[]) AS weights,
+         CASE WHEN %(restricted)s::boolean THEN %(route_keywords)s::int4[]
+              ELSE rearview_rarest_terms(%(tenant)s, %(namespace)s, %(route_keywords)s::int4[], %(candidate_budget)s::bigint) END AS terms),
+by_vector AS MATERIALIZED (
+  SELECT r.unit_id, r.exact FROM rearview_vector_route_{generation}(
+    %(tenant)s, %(namespace)s, %(vector)s::halfvec, %(unit_states)s::int2[], (SELECT ids FROM allowed), %(limit)s::int) r),
+by_keyword AS MATERIALIZED (
+  SELECT r.unit_id FROM rearview_keyword_route_{generation}(
+    %(tenant)s, %(namespace)s, (SELECT weights FROM query), (SELECT terms FROM query), %(unit_states)s::int2[],
+    (SELECT ids FROM allowed), %(limit)s::int) r
+  WHERE cardinality(%(route_keywords)s::int4[]) > 0),
+by_entity AS MATERIALIZED (
+  SELECT u.unit_id
+  FROM rearview_memories_by_entity(
+    %(tenant)s, %(namespace)s, %(entities)s::text[], %(memory_states)s::int2[], %(limit)s::int) m
+  CROSS JOIN LATERAL (
+    SELECT h.unit_id, h.embedding, h.sv FROM search_unit_{generation} h
+    WHERE h.tenant_id = %(tenant)s AND h.namespace_id = %(namespace)s AND h.memory_id = m.memory_id
+      AND h.state = ANY (%(unit_states)s::int2[])
+    UNION ALL
+    SELECT f.unit_id, f.embedding, f.sv FROM search_unit_fresh_{generation} f
+    WHERE f.tenant_id = %(tenant)s AND f.namespace_id = %(namespace)s AND f.memory_id = m.memory_id
+      AND f.state = ANY (%(unit_states)s::int2[])) u
+  WHERE cardinality(%(entities)s::text[]) > 0
+    AND ((SELECT ids FROM allowed) IS NULL OR m.memory_id = ANY ((SELECT ids FROM allowed)::uuid[]))
+  ORDER BY m.shared DESC, u.embedding <=> %(vector)s::halfvec, u.sv <#> (SELECT weights FROM query)
+  LIMIT %(limit)s::int),
+by_time AS MATERIALIZED (
+  SELECT u.unit_id
+  FROM unnest(%(range_starts)s::timestamptz[], %(range_ends)s::timestamptz[]) AS r (starts, ends)
+  CROSS JOIN LATERAL (
+    (SELECT h.unit_id, h.memory_id, h.embedding, h.sv FROM search_unit_{generation} h
+     WHERE h.tenant_id = %(tenant)s AND h.namespace_id = %(namespace)s AND h.occurred_at >= r.starts
+       AND h.occurred_at < r.ends AND h.state = ANY (%(unit_states)s::int2[])
+     ORDER BY h.occurred_at DESC LIMIT %(scan_limit)s::int)
+    UNION ALL
+    (SELECT f.unit_id, f.memory_id, f.embedding, f.sv FROM search_unit_fresh_{generation} f
+     WHERE f.tenant_id = %(tenant)s AND f.namespace_id = %(namespace)s AND f.occurred_at >= r.starts
+       AND f.occurred_at < r.ends AND f.state = ANY (%(unit_states)s::int2[])
+     ORDER BY f.occurred_at DESC LIMIT %(scan_limit)s::int)) u
+  WHERE (SELECT ids FROM allowed) IS NULL OR u.memory_id = ANY ((SELECT ids FROM allowed)::uuid[])
+  ORDER BY u.embedding <=> %(vector)s::halfvec, u.sv <#> (SELECT weights FROM query)
+  LIMIT %(limit)s::int),
+pool AS MATERIALIZED (
+  SELECT x.unit_id, bit_or(x.route) AS routes, bool_and(x.exact) AS exact
+  FROM (SELECT v.unit_id, 1 AS route, v.exact FROM by_vector v
+        UNION ALL SELECT k.unit_id, 2, NULL FROM by_keyword k
+        UNION ALL SELECT e.unit_id, 4, NULL FROM by_entity e
+        UNION ALL SELECT t.unit_id, 8, NULL FROM by_time t) x
+  GROUP BY x.unit_id),
+unit AS (
+  SELECT p.unit_id, p.routes, p.exact, h.memory_id, h.occurred_at, h.speaker, h.flags, h.embedding, h.sv
+  FROM pool p JOIN search_unit_{generation} h
+    ON h.tenant_id = %(tenant)s AND h.namespace_id = %(namespace)s AND h.unit_id = p.unit_id
+  UNION ALL
+  SELECT p.unit_id, p.routes, p.exact, f.memory_id, f.occurred_at, f.speaker, f.flags, f.embedding, f.sv
+  FROM pool p JOIN search_unit_fresh_{generation} f
+    ON f.tenant_id = %(tenant)s AND f.namespace_id = %(namespace)s AND f.unit_id = p.unit_id)
+SELECT u.unit_id, u.memory_id, u.occurred_at, u.speaker, u.flags, u.routes, u.exact,
+       1 - (u.embedding <=> %(vector)s::halfvec) AS similarity, -(u.sv <#> q.weights) AS keyword_score,
+       m.type, m.intensity, m.pinned, m.priority,
+       greatest(m.created_at, s.last_accessed_at) AS used_at, coalesce(s.access_count, 0) AS access_count,
+       CASE WHEN cardinality(%(entities)s::text[]) = 0 THEN 0
+            ELSE (SELECT count(*) FROM unnest(%(entities)s::text[]) AS e WHERE e = ANY (m.entity_keys)) END AS entity_matches
+FROM unit u
+CROSS JOIN query q
+JOIN memory m ON m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.memory_id = u.memory_id
+LEFT JOIN memory_stats s ON s.tenant_id = %(tenant)s AND s.namespace_id = %(namespace)s AND s.memory_id = u.memory_id
+WHERE m.state = ANY (%(memory_states)s::int2[])
+  AND (m.expires_at IS NULL OR m.expires_at > %(now)s::timestamptz)
+  AND (%(start)s::timestamptz IS NULL OR u.occurred_at >= %(start)s::timestamptz)
+  AND (%(end)s::timestamptz IS NULL OR u.occurred_at < %(end)s::timestamptz);
+
+-- name: source_events
+-- The turns behind the units that were chosen: the turn itself, or the first sources of a memory without turns.
+SELECT c.unit_id, e.event_id, e.session_id, e.sequence, e.role, e.speaker, e.content, e.tool_call, e.image_caption,
+       e.metadata, e.redactions, e.occurred_at, e.created_at
+FROM unnest(%(units)s::uuid[], %(memories)s::uuid[]) AS c (unit_id, memory_id)
+CROSS JOIN LATERAL (
+  SELECT c.unit_id AS event_id WHERE c.unit_id <> c.memory_id
+  UNION ALL
+  (SELECT l.event_id FROM memory_event l
+   WHERE c.unit_id = c.memory_id AND l.tenant_id = %(tenant)s AND l.namespace_id = %(namespace)s AND l.memory_id = c.memory_id
+   ORDER BY l.session_id, l.sequence LIMIT %(limit)s::int)) l
+JOIN event e ON e.tenant_id = %(tenant)s AND e.namespace_id = %(namespace)s AND e.event_id = l.event_id
+WHERE NOT e.tombstoned
+ORDER BY c.unit_id, e.session_id, e.sequence;
+
+-- name: unindexed_events
+-- Turns that no memory holds, among those asked for.
+SELECT e.event_id, e.session_id, e.sequence, e.role, e.speaker, e.content, e.tool_call, e.image_caption, e.metadata,
+       e.redactions, e.occurred_at, e.created_at
+FROM event e
+WHERE e.tenant_id = %(tenant)s AND e.namespace_id = %(namespace)s AND e.event_id = ANY (%(events)s::uuid[])
+  AND e.outcome IN (1, 3) AND NOT e.tombstoned;
+
+-- name: anything_stored
+SELECT EXISTS (SELECT FROM memory m
+               WHERE m.tenant_id = %(tenant)s AND m.namespace_id = ANY (%(namespaces)s::uuid[]) AND m.state = 1)
+    OR EXISTS (SELECT FROM event e
+               WHERE e.tenant_id = %(tenant)s AND e.namespace_id = ANY (%(namespaces)s::uuid[]) AND NOT e.tombstoned);
+
+-- name: current_generation
+SELECT g.ordinal, g.generation_id, g.dimension FROM model_generation g WHERE g.current;

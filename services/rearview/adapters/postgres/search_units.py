@@ -1,0 +1,154 @@
+"""The search projection and the counts of BM25 in PostgreSQL, for one model generation."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import LiteralString
+from uuid import UUID
+
+from rearview.adapters.postgres.database import Connection
+from rearview.adapters.postgres.queries import load_queries
+from rearview.adapters.postgres.records import as_records, sparse_text, vector_text
+from rearview.domain.unit_projection import KeywordStatistics, SearchUnit, UnitProjection
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceDelta:
+    """What a transaction adds to (or takes from) a namespace's counts."""
+
+    units: int = 0
+    keyword_total: float = 0.0
+    chinese_units: int = 0
+    english_units: int = 0
+    memories: int = 0
+    size_bytes: int = 0
+
+
+class SearchUnits:
+    """Statements on the tables of one generation; each runs in the caller's transaction."""
+
+    def __init__(self, generation: int) -> None:
+        self.generation = generation
+        self._sql = load_queries("search_units", generation)
+
+    async def insert(
+        self, connection: Connection, tenant_id: UUID, namespace_id: UUID, units: Iterable[SearchUnit], now: datetime
+    ) -> None:
+        """Insert new units."""
+        records = as_records(
+            {
+                **_projection(unit.projection),
+                "memory_id": unit.memory_id,
+                "occurred_at": unit.occurred_at,
+                "speaker": unit.speaker,
+                "flags": int(unit.flags),
+                "type": int(unit.type),
+            }
+            for unit in units
+        )
+        await self._run(connection, "insert_units", tenant_id, namespace_id, units=records, now=now)
+
+    async def grow(
+        self, connection: Connection, tenant_id: UUID, namespace_id: UUID, grown: Iterable[UnitProjection]
+    ) -> None:
+        """Replace the projections of units whose windows were open."""
+        records = as_records(_projection(projection) for projection in grown)
+        await self._run(connection, "grow_units", tenant_id, namespace_id, units=records)
+
+    async def close(
+        self, connection: Connection, tenant_id: UUID, namespace_id: UUID, unit_ids: Collection[UUID]
+    ) -> None:
+        """Say of units that their windows will not grow any more."""
+        await self._run(connection, "close_fresh_units", tenant_id, namespace_id, unit_ids=list(unit_ids))
+
+    async def delete(
+        self, connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]
+    ) -> None:
+        """Delete all units of memories."""
+        for name in ("delete_fresh_units", "delete_units"):
+            await self._run(connection, name, tenant_id, namespace_id, memory_ids=list(memory_ids))
+
+    async def set_time(
+        self, connection: Connection, tenant_id: UUID, namespace_id: UUID, unit_id: UUID, occurred_at: datetime
+    ) -> None:
+        """Change when a unit happened."""
+        for name in ("move_fresh_unit_times", "move_unit_times"):
+            await self._run(connection, name, tenant_id, namespace_id, unit_id=unit_id, occurred_at=occurred_at)
+
+    async def tombstone(
+        self, connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]
+    ) -> None:
+        """Take all units of memories out of recall."""
+        for name in ("tombstone_fresh_units", "tombstone_units"):
+            await self._run(connection, name, tenant_id, namespace_id, memory_ids=list(memory_ids))
+
+    async def restore(
+        self, connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]
+    ) -> None:
+        """Give units the state that goes with their memories' states."""
+        for name in ("restore_fresh_units", "restore_units"):
+            await self._run(connection, name, tenant_id, namespace_id, memory_ids=list(memory_ids))
+
+    async def merge(self, connection: Connection, tenant_id: UUID, namespace_id: UUID, limit: int) -> int:
+        """Move closed units from the fresh table to the main one; return how many moved."""
+        cursor = await connection.execute(
+            self._sql["merge"], {"tenant_id": tenant_id, "namespace_id": namespace_id, "limit": limit}
+        )
+        row = await cursor.fetchone()
+        return int(row[0]) if row else 0
+
+    async def count(
+        self,
+        connection: Connection,
+        tenant_id: UUID,
+        namespace_id: UUID,
+        delta: NamespaceDelta,
+        terms: Mapping[int, int],
+    ) -> None:
+        """Add to a namespace's counts; `terms` ascend."""
+        if terms:
+            await self._run(
+                connection,
+                "count_keywords",
+                tenant_id,
+                namespace_id,
+                keywords=list(terms.keys()),
+                counts=list(terms.values()),
+            )
+        await self._run(
+            connection,
+            "count_units",
+            tenant_id,
+            namespace_id,
+            units=delta.units,
+            keyword_total=delta.keyword_total,
+            chinese_units=delta.chinese_units,
+            english_units=delta.english_units,
+            memories=delta.memories,
+            bytes=delta.size_bytes,
+        )
+
+    async def statistics(
+        self, connection: Connection, tenant_id: UUID, namespace_id: UUID, terms: Collection[int]
+    ) -> KeywordStatistics:
+        """Return a namespace's counts, with those of the given terms."""
+        place = {"tenant_id": tenant_id, "namespace_id": namespace_id, "terms": list(terms)}
+        totals = await connection.execute(self._sql["statistics"], place)
+        frequencies = await connection.execute(self._sql["frequencies"], place)
+        row = await totals.fetchone() or (0, 0.0)
+        return KeywordStatistics(int(row[0]), float(row[1]), dict(await frequencies.fetchall()))
+
+    async def _run(
+        self, connection: Connection, name: str, tenant_id: UUID, namespace_id: UUID, **parameters: object
+    ) -> None:
+        statement: LiteralString = self._sql[name]
+        await connection.execute(statement, {"tenant_id": tenant_id, "namespace_id": namespace_id, **parameters})
+
+
+def _projection(projection: UnitProjection) -> dict[str, object]:
+    return {
+        "unit_id": projection.unit_id,
+        "closed": projection.closed,
+        "embedding": vector_text(projection.embedding),
+        "sv": sparse_text(projection.terms),
+    }

@@ -1,0 +1,265 @@
+"""The index of sessions in PostgreSQL."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncCursor
+from psycopg.rows import dict_row
+
+from rearview.adapters.postgres.audit import record_audit
+from rearview.adapters.postgres.consequences import bump_epoch, enqueue_close_windows, enqueue_merge
+from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.event_rows import event_of
+from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
+from rearview.adapters.postgres.memory_rows import insert_memories, read_memories, replace_memory
+from rearview.adapters.postgres.queries import load_queries
+from rearview.adapters.postgres.records import as_records, float_bytes, floats_of
+from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
+from rearview.domain.context_window import OpenWindows, WindowedTurn
+from rearview.domain.keyword_bag import KeywordBag
+from rearview.domain.memory import Memory, MemoryState
+from rearview.domain.names import SessionName
+from rearview.domain.unit_projection import KeywordStatistics
+from rearview.ports.session_index import IndexedBatch, OpenEpisode, PendingEvents
+from rearview.ports.working_memory import SessionKey
+
+_SQL = load_queries("session_index")
+PRINCIPAL = "writer"
+"""In whose name the audit records what a job did."""
+
+
+class PostgresSessionIndex:
+    """The `SessionIndex` port over the tables of one generation."""
+
+    def __init__(self, database: Database, units: SearchUnits) -> None:
+        self._database = database
+        self._units = units
+
+    async def pending(self, session: SessionKey, *, limit: int) -> PendingEvents | None:
+        """Return what is to be indexed; see `SessionIndex.pending`."""
+        place = {**_place(session), "limit": limit + 1}
+        async with self._database.transaction(session.tenant_id) as connection:
+            claimed = await _dicts(connection, "claim_session", place)
+            named = await _dicts(connection, "namespace_name", place)
+            events = await _dicts(connection, "pending_events", place)
+            last = await _dicts(connection, "last_appended", place)
+            windows = await _dicts(connection, "open_windows", place)
+            row, namespace = await claimed.fetchone(), await named.fetchone()
+            if row is None or namespace is None:
+                return None
+            found = [event_of(event) for event in await events.fetchall()]
+            last_row = await last.fetchone()
+            turns = tuple(_window_of(window) for window in await windows.fetchall())
+            episode = await self._open_episode(connection, session, row["open_memory_id"])
+        return PendingEvents(
+            session=session,
+            namespace=namespace["name"],
+            events=tuple(found[:limit]),
+            more=len(found) > limit,
+            indexed_sequence=row["indexed_sequence"],
+            ended=row["ended"],
+            windows_closed=row["window_closed"],
+            windows=OpenWindows(turns),
+            episode=episode,
+            last_appended_at=last_row["created_at"] if last_row else None,
+        )
+
+    async def statistics(self, tenant_id: UUID, namespace_id: UUID, terms: Collection[int]) -> KeywordStatistics:
+        """Return the namespace's counts, with those of the given terms."""
+        async with self._database.transaction(tenant_id) as connection:
+            return await self._units.statistics(connection, tenant_id, namespace_id, terms)
+
+    async def write(self, batch: IndexedBatch, *, now: datetime) -> bool:
+        """Write a batch in one transaction; see `SessionIndex.write`."""
+        session = batch.pending.session
+        tenant_id, namespace_id = session.tenant_id, session.namespace_id
+        async with self._database.transaction(tenant_id) as connection:
+            if await _has_changed(connection, batch):
+                return False
+            if batch.created:
+                await insert_memories(connection, tenant_id, namespace_id, self._units.generation, batch.created)
+            if batch.extended:
+                await replace_memory(connection, tenant_id, namespace_id, batch.extended)
+            if batch.units:
+                await self._units.insert(connection, tenant_id, namespace_id, batch.units, now)
+            if batch.grown:
+                await self._units.grow(connection, tenant_id, namespace_id, batch.grown)
+            await _write_session(connection, batch, now)
+            await self._count(connection, batch)
+            if batch.speakers:
+                await _know_speakers(connection, session, batch.speakers)
+            await _write_consequences(connection, batch, now)
+        return True
+
+    async def merge_fresh_units(self, tenant_id: UUID, namespace_id: UUID, *, limit: int) -> int:
+        """Move closed units to the main index; see `SessionIndex.merge_fresh_units`."""
+        async with self._database.transaction(tenant_id) as connection:
+            return await self._units.merge(connection, tenant_id, namespace_id, limit)
+
+    async def _open_episode(
+        self, connection: Connection, session: SessionKey, memory_id: UUID | None
+    ) -> OpenEpisode | None:
+        if memory_id is None:
+            return None
+        found = await read_memories(connection, session.tenant_id, session.namespace_id, [memory_id])
+        memory = found.get(memory_id)
+        if memory is None or memory.state is not MemoryState.ACTIVE:
+            return None
+        return OpenEpisode(memory, len(memory.event_ids))
+
+    async def _count(self, connection: Connection, batch: IndexedBatch) -> None:
+        session, counted = batch.pending.session, batch.counted
+        delta = NamespaceDelta(
+            units=counted.units,
+            keyword_total=counted.keyword_total,
+            chinese_units=counted.chinese_units,
+            english_units=counted.english_units,
+            memories=len(batch.created),
+            size_bytes=_added_bytes(batch),
+        )
+        await self._units.count(connection, session.tenant_id, session.namespace_id, delta, counted.terms)
+
+
+async def _has_changed(connection: Connection, batch: IndexedBatch) -> bool:
+    """Lock the session (and the episode that is to grow) and compare with what the batch was made from."""
+    pending = batch.pending
+    place = {**_place(pending.session), "event_ids": [event.event_id for event in pending.events]}
+    locked = await _dicts(connection, "lock_session", place)
+    gone = await _dicts(connection, "no_longer_pending", place)
+    windows = await _dicts(connection, "open_window_ids", place)
+    episode = pending.episode.memory if pending.episode else None
+    versions = await connection.execute(
+        MEMORY_SQL["lock"], {**place, "memory_ids": [episode.memory_id] if episode else []}
+    )
+    row, gone_row = await locked.fetchone(), await gone.fetchone()
+    window_ids = [window["event_id"] for window in await windows.fetchall()]
+    version_rows = await versions.fetchall()
+    if row is None or gone_row is None or gone_row["count"]:
+        return True
+    if row["indexed_sequence"] != pending.indexed_sequence:
+        return True
+    if window_ids != [turn.unit_id for turn in pending.windows.turns]:
+        return True
+    if episode is None:
+        return False
+    return row["open_memory_id"] != episode.memory_id or [tuple(found) for found in version_rows] != [
+        (episode.memory_id, episode.version, int(MemoryState.ACTIVE))
+    ]
+
+
+async def _write_session(connection: Connection, batch: IndexedBatch, now: datetime) -> None:
+    place: dict[str, Any] = {**_place(batch.pending.session), "now": now}
+    if batch.links:
+        links = as_records(
+            {"memory_id": link.memory_id, "event_id": link.event_id, "sequence": link.sequence} for link in batch.links
+        )
+        await connection.execute(_SQL["link_events"], {**place, "links": links})
+    if batch.captures:
+        captures = as_records(
+            {
+                "event_id": capture.event_id,
+                "outcome": int(capture.outcome),
+                "importance": capture.importance,
+                "capture": {"reason": capture.reason, "stage_milliseconds": dict(capture.stage_milliseconds)},
+            }
+            for capture in batch.captures
+        )
+        await connection.execute(_SQL["capture_events"], {**place, "captures": captures})
+    await connection.execute(_SQL["drop_windows"], place)
+    if batch.windows.turns:
+        windows = as_records(_window_record(turn) for turn in batch.windows.turns)
+        await connection.execute(_SQL["keep_windows"], {**place, "windows": windows})
+    await connection.execute(
+        _SQL["advance_session"],
+        {
+            **place,
+            "indexed_sequence": batch.indexed_sequence,
+            "open_memory_id": batch.open_episode_id,
+            "window_closed": batch.windows_closed,
+        },
+    )
+
+
+async def _know_speakers(connection: Connection, session: SessionKey, speakers: Mapping[int, str]) -> None:
+    known = sorted(speakers.items())
+    await connection.execute(
+        _SQL["know_speakers"],
+        {
+            **_place(session),
+            "speakers": [speaker for speaker, _ in known],
+            "names": [name for _, name in known],
+        },
+    )
+
+
+async def _write_consequences(connection: Connection, batch: IndexedBatch, now: datetime) -> None:
+    session = batch.pending.session
+    tenant_id, namespace_id = session.tenant_id, session.namespace_id
+    if batch.close_windows_at:
+        await enqueue_close_windows(connection, tenant_id, namespace_id, session.session_id, batch.close_windows_at)
+    if batch.merge_units_at:
+        await enqueue_merge(connection, tenant_id, namespace_id, batch.merge_units_at)
+    if batch.captures:
+        await record_audit(
+            connection,
+            tenant_id=tenant_id,
+            principal=PRINCIPAL,
+            action="session.index",
+            resource_names=[str(SessionName(batch.pending.namespace, session.session_id))],
+            recorded_at=now,
+            detail=f"events={len(batch.captures)} memories={len(batch.created)} units={len(batch.units)}",
+        )
+    await bump_epoch(connection, tenant_id, namespace_id, breaking=False)
+
+
+def _added_bytes(batch: IndexedBatch) -> int:
+    added = sum(_size(memory) for memory in batch.created)
+    if batch.extended and batch.pending.episode:
+        added += _size(batch.extended) - _size(batch.pending.episode.memory)
+    return added
+
+
+def _size(memory: Memory) -> int:
+    return len(memory.content.encode())
+
+
+def _place(session: SessionKey) -> dict[str, Any]:
+    return {
+        "tenant_id": session.tenant_id,
+        "namespace_id": session.namespace_id,
+        "session_id": session.session_id,
+    }
+
+
+async def _dicts(connection: Connection, name: str, parameters: Mapping[str, Any]) -> AsyncCursor[dict[str, Any]]:
+    cursor = connection.cursor(row_factory=dict_row)
+    await cursor.execute(_SQL[name], parameters)
+    return cursor
+
+
+def _window_record(turn: WindowedTurn) -> dict[str, object]:
+    return {
+        "event_id": turn.unit_id,
+        "sequence": turn.sequence,
+        "memory_id": turn.memory_id,
+        "plain": float_bytes(turn.plain),
+        "weighted_sum": float_bytes(turn.weighted_sum),
+        "own_keywords": list(turn.own_keywords),
+        "keywords": list(turn.bag.weights.keys()),
+        "weights": list(turn.bag.weights.values()),
+        "token_count": turn.bag.token_count,
+    }
+
+
+def _window_of(row: Mapping[str, Any]) -> WindowedTurn:
+    return WindowedTurn(
+        unit_id=row["event_id"],
+        memory_id=row["memory_id"],
+        sequence=row["sequence"],
+        plain=floats_of(row["plain"]),
+        weighted_sum=floats_of(row["weighted_sum"]),
+        own_keywords=tuple(row["own_keywords"]),
+        bag=KeywordBag(dict(zip(row["keywords"], row["weights"], strict=True)), row["token_count"]),
+    )

@@ -1,0 +1,88 @@
+"""`rearview eval ...`: measuring quality through the public API, with default settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from rearview.cli.borrowed_stack import admin_client
+from rearview.cli.output import DataDirOption, JsonOption, err, failures, out, print_json
+from rearview.evaluation.locomo import evaluate_locomo
+from rearview.evaluation.locomo_file import read_locomo
+from rearview.evaluation.madial import evaluate_madial, evaluate_madial_mixed
+from rearview.evaluation.madial_files import read_madial
+from rearview.evaluation.progress import shown_steps
+
+commands = typer.Typer(
+    name="eval",
+    help="Measure quality through the public API, with default settings, in namespaces made for the occasion.",
+    no_args_is_help=True,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this file."""
+    app.add_typer(commands)
+
+
+@commands.command()
+def locomo(
+    file: Annotated[Path, typer.Argument(help="A LoCoMo file (JSON).", exists=True, dir_okay=False)],
+    corrections: Annotated[
+        Path | None, typer.Option(help="Corrected evidence, as in locomo-audit.", exists=True, dir_okay=False)
+    ] = None,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Evidence-turn recall over LoCoMo conversations, categories 1 to 4.
+
+    A hit counts for the source events it cites (at most 3); recall@k is the share of a question's evidence turns among
+    the first k hits, averaged over questions.
+
+    Example:
+
+      rearview eval locomo locomo10.json --corrections errors.json --json
+    """
+    with failures(as_json):
+        conversations, questions = read_locomo(file, corrections)
+        with admin_client(data_dir) as client, shown_steps(err) as steps:
+            figures = evaluate_locomo(client, conversations, questions, steps)
+    _show(figures.as_json(), as_json)
+
+
+@commands.command()
+def madial(
+    folder: Annotated[Path, typer.Argument(help="A folder with MADial-Bench files.", exists=True, file_okay=False)],
+    mixed: Annotated[bool, typer.Option("--mixed", help="Memories half Chinese, half English; ask across.")] = False,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Recall of the memories that a dialogue should bring back, in Chinese and English.
+
+    Without --mixed, memories and dialogues are of one language, within the user. With --mixed, every second memory is
+    kept in the other language, and statements and dialogues of both languages are asked.
+
+    Example:
+
+      rearview eval madial madial/ --mixed --json
+    """
+    with failures(as_json):
+        data = read_madial(folder)
+        evaluate = evaluate_madial_mixed if mixed else evaluate_madial
+        with admin_client(data_dir) as client, shown_steps(err) as steps:
+            figures = evaluate(client, data, steps)
+    _show(figures, as_json)
+
+
+def _show(figures: Mapping[str, object], as_json: bool) -> None:
+    if as_json:
+        print_json(figures)
+        return
+    table = Table(box=None, show_header=False)
+    for name, value in figures.items():
+        table.add_row(name, str(value))
+    out.print(table)

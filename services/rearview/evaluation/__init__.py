@@ -1,0 +1,1 @@
+"""Measuring Rearview through its public client only: evaluations, benchmarks and the demo."""

@@ -1,0 +1,22 @@
+"""Nobody gets past the door whose credential is not proven and whose role does not suffice."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from rearview.gateway.authorize import Authorizer
+from rearview.rpc.interceptors import CallInterceptor, IncomingCall
+
+
+class AdmissionInterceptor(CallInterceptor):
+    """Admits calls by the table of rules; only health, reflection and channelz are open."""
+
+    def __init__(self, authorizer: Authorizer) -> None:
+        self._authorizer = authorizer
+
+    @asynccontextmanager
+    async def around(self, call: IncomingCall) -> AsyncIterator[None]:
+        """Serve the call if it may be made at all; which namespaces it reaches is decided with its request."""
+        if not call.is_of_platform:
+            # Not `call.metadata`, in which one of two credentials would have replaced the other.
+            await self._authorizer.admit(call.method, call.context.invocation_metadata() or ())
+        yield

@@ -1,0 +1,200 @@
+"""Builds the gateway from its configuration and serves it."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from typing import Literal, cast
+
+import grpc.aio
+
+from rearview.adapters.models.registry import EmbedderSettings, open_embedder
+from rearview.adapters.postgres.credentials import PostgresApiKeyStore, PostgresCredentialStore
+from rearview.adapters.postgres.database import Database
+from rearview.adapters.postgres.namespace_directory import PostgresNamespaceDirectory
+from rearview.adapters.postgres.namespaces import PostgresNamespaceStore
+from rearview.adapters.postgres.tenancy import PostgresTenantStore
+from rearview.gateway.access_rules import ACCESS_RULES, ServiceName
+from rearview.gateway.admission_interceptor import AdmissionInterceptor
+from rearview.gateway.all_violations import AllViolations
+from rearview.gateway.authenticate import Authenticator
+from rearview.gateway.authorize import Authorizer
+from rearview.gateway.backend import Backend
+from rearview.gateway.config import GatewayConfig
+from rearview.gateway.dependencies import Dependencies, health_probe
+from rearview.gateway.embed_query import QueryEmbedding
+from rearview.gateway.lifecycle_servicer import LifecycleServicer
+from rearview.gateway.memory_servicer import MemoryServicer
+from rearview.gateway.namespace_servicer import NamespaceServicer
+from rearview.gateway.tenant_servicer import TenantServicer
+from rearview.internal.v1.lifecycle_service_pb2_grpc import LifecycleServiceStub
+from rearview.internal.v1.retriever_service_pb2_grpc import RetrieverServiceStub
+from rearview.internal.v1.writer_service_pb2_grpc import WriterServiceStub
+from rearview.ports.clock import Clock, SystemClock
+from rearview.ports.embedder import Embedder
+from rearview.rpc.channel import open_channel
+from rearview.rpc.interceptors import (
+    AccessLogInterceptor,
+    ErrorInterceptor,
+    MetricsInterceptor,
+    TracingInterceptor,
+)
+from rearview.rpc.server import serve
+from rearview.telemetry.metrics import Metrics, RequestMetrics, start_metrics_server
+from rearview.telemetry.tracing import open_tracing
+from rearview.v1 import lifecycle_pb2, memory_service_pb2, namespace_pb2, tenant_pb2
+from rearview.v1.lifecycle_pb2_grpc import add_LifecycleServiceServicer_to_server
+from rearview.v1.memory_service_pb2_grpc import add_MemoryServiceServicer_to_server
+from rearview.v1.namespace_pb2_grpc import add_NamespaceServiceServicer_to_server
+from rearview.v1.tenant_pb2_grpc import add_TenantServiceServicer_to_server
+
+SERVICE = "gateway"
+SERVED = tuple(
+    descriptor.full_name
+    for descriptor in (
+        memory_service_pb2.DESCRIPTOR.services_by_name["MemoryService"],
+        namespace_pb2.DESCRIPTOR.services_by_name["NamespaceService"],
+        tenant_pb2.DESCRIPTOR.services_by_name["TenantService"],
+        lifecycle_pb2.DESCRIPTOR.services_by_name["LifecycleService"],
+    )
+)
+"""The full names of the services of the public API."""
+
+EmbedderKind = Literal["onnx", "sentence-transformers", "flag", "http"]
+
+
+async def run_gateway(
+    config: GatewayConfig,
+    *,
+    embedder: Embedder | None = None,
+    clock: Clock | None = None,
+    on_started: Callable[[int], None] | None = None,
+    stop: asyncio.Event | None = None,
+) -> None:
+    """Serve the public API until SIGTERM, SIGINT or `stop`; then drain and close everything in reverse order.
+
+    `embedder` (closed here) and `clock` stand in for the configured ones. `on_started` is told the port.
+
+    Raises:
+        ModelError: the configured embedder cannot be opened.
+        Unavailable: the address cannot be bound.
+    """
+    clock = clock or SystemClock()
+    metrics = Metrics(SERVICE)
+    internal_key = config.internal_key.get_secret_value()
+    async with AsyncExitStack() as stack:
+        tracing = open_tracing(SERVICE)
+        stack.callback(tracing.close)
+        if config.metrics_port is not None:
+            host = _metrics_host(config.listen)
+            stack.callback(start_metrics_server(config.metrics_port, metrics, host=host).close)
+        # Neither waits for PostgreSQL: the services of a stack may start in any order, and health tells.
+        database = await stack.enter_async_context(
+            Database(
+                config.database_url.get_secret_value(),
+                max_connections=config.max_connections,
+                vectors=False,
+            )
+        )
+        operator_database = await stack.enter_async_context(
+            Database(config.operator_database_url.get_secret_value(), max_connections=2, vectors=False)
+        )
+        channels: dict[ServiceName, grpc.aio.Channel] = {
+            name: await stack.enter_async_context(open_channel(address))
+            for name, address in (
+                (ServiceName.WRITER, config.writer_address),
+                (ServiceName.RETRIEVER, config.retriever_address),
+                (ServiceName.LIFECYCLE, config.lifecycle_address),
+            )
+        }
+        model = embedder
+        if model is None:
+            model = await asyncio.to_thread(open_embedder, _embedder_settings(config))
+        stack.push_async_callback(model.close)
+        await model.embed_query("rearview")  # the first run is slow; no caller should wait for it
+        embedding = QueryEmbedding(
+            model, metrics, budget_seconds=config.embed_budget_seconds, max_pending=config.embed_max_pending
+        )
+        stack.push_async_callback(embedding.close)
+
+        operator_key = config.operator_key.get_secret_value() if config.operator_key else None
+        authorizer = Authorizer(
+            Authenticator(PostgresCredentialStore(database), operator_key, clock),
+            PostgresNamespaceDirectory(database),
+            ACCESS_RULES,
+            AllViolations(clock),
+        )
+        namespaces = PostgresNamespaceStore(database)
+        page_key = internal_key.encode()
+        backends = {name: Backend(name.value, internal_key) for name in channels}
+
+        def register(server: grpc.aio.Server) -> Sequence[str]:
+            add_MemoryServiceServicer_to_server(
+                MemoryServicer(
+                    authorizer,
+                    backends[ServiceName.WRITER],
+                    WriterServiceStub(channels[ServiceName.WRITER]),
+                    backends[ServiceName.RETRIEVER],
+                    RetrieverServiceStub(channels[ServiceName.RETRIEVER]),
+                    embedding,
+                    clock,
+                ),
+                server,
+            )
+            add_NamespaceServiceServicer_to_server(NamespaceServicer(authorizer, namespaces, clock, page_key), server)
+            add_TenantServiceServicer_to_server(
+                TenantServicer(
+                    authorizer,
+                    PostgresTenantStore(operator_database),
+                    PostgresApiKeyStore(database),
+                    clock,
+                    page_key,
+                ),
+                server,
+            )
+            add_LifecycleServiceServicer_to_server(
+                LifecycleServicer(
+                    authorizer,
+                    backends[ServiceName.LIFECYCLE],
+                    LifecycleServiceStub(channels[ServiceName.LIFECYCLE]),
+                ),
+                server,
+            )
+            return SERVED
+
+        dependencies = Dependencies(
+            needed={"postgresql": database.ping},
+            behind={name.value: health_probe(channel) for name, channel in channels.items()},
+            metrics=metrics,
+        )
+        await serve(
+            service=SERVICE,
+            listen=config.listen,
+            register=register,
+            interceptors=[
+                ErrorInterceptor(),
+                TracingInterceptor(tracing),
+                MetricsInterceptor(RequestMetrics(metrics)),
+                AccessLogInterceptor(),
+                AdmissionInterceptor(authorizer),
+            ],
+            drain_seconds=config.drain_seconds,
+            max_concurrent_calls=config.max_concurrent_calls,
+            on_started=on_started,
+            stop=stop,
+            readiness=dependencies.ready,
+        )
+
+
+def _embedder_settings(config: GatewayConfig) -> EmbedderSettings:
+    kind, _, model = config.embedder.partition(":")
+    return EmbedderSettings(
+        kind=cast("EmbedderKind", kind),  # the configuration lets no other through
+        model=model,
+        models_dir=config.model_dir,
+        endpoint_url=config.embedder_url,
+        endpoint_api_key=config.embedder_api_key.get_secret_value() if config.embedder_api_key else None,
+    )
+
+
+def _metrics_host(listen: str) -> str:
+    return listen.rpartition(":")[0].strip("[]")

@@ -1,0 +1,97 @@
+"""From a key to the principal it speaks for."""
+
+import hmac
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from rearview.domain.errors import CredentialExpired, RoleInsufficient, TenantDisabled
+from rearview.domain.principal import Role
+from rearview.gateway.api_key import PresentedKey, hash_secret, parse_key
+from rearview.gateway.presented_credential import invalid_credential, presented_credential
+from rearview.ports.clock import Clock
+from rearview.ports.credential_store import CredentialStore, StoredCredential
+from rearview.ports.tenancy_store import Reader
+
+OPERATOR = "operator"
+
+_NO_HASH = bytes(32)
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """Whom a proven key speaks for. `tenant_id` is None for the operator only; `namespaces` empty means wherever
+    the principal has access."""
+
+    key_id: str
+    tenant_id: UUID | None
+    principal: str
+    role: Role
+    namespaces: tuple[str, ...] = ()
+
+    def reader(self) -> Reader:
+        """Return whose access to namespaces is asked about. Raises: RoleInsufficient: the operator reaches none."""
+        if self.tenant_id is None:
+            raise RoleInsufficient("the operator belongs to no tenant", role=self.role.value)
+        return Reader(self.tenant_id, self.principal, self.role, self.namespaces)
+
+
+class Authenticator:
+    """Proves keys. The operator's one comes from the configuration, all others from the store."""
+
+    def __init__(self, credentials: CredentialStore, operator_key: str | None, clock: Clock) -> None:
+        """Raises: ValueError: the operator's key is not of the form of a key."""
+        self._credentials = credentials
+        self._clock = clock
+        self._operator = None if operator_key is None else parse_key(operator_key)
+        if operator_key is not None and self._operator is None:
+            raise ValueError("the operator's key must have the form rv_<key id>_<secret>")
+
+    async def authenticate(self, metadata: Iterable[tuple[str, str | bytes]]) -> Credential:
+        """Return whom the call's key speaks for.
+
+        An unknown key and a wrong secret cost the same work and give the same answer. What is wrong with a key
+        (expired, tenant disabled) is told only to those who hold its secret.
+
+        Raises:
+            CredentialMissing: no key came with the call.
+            CredentialInvalid: it is unknown, malformed or revoked.
+            CredentialExpired: it has expired.
+            TenantDisabled: its tenant is disabled.
+            Unavailable: the store does not answer.
+        """
+        key = parse_key(presented_credential(metadata))
+        if key is None:
+            raise invalid_credential()
+        presented_hash = hash_secret(key.secret)
+        if self._operator is not None and key.key_id == self._operator.key_id:
+            if not hmac.compare_digest(presented_hash, hash_secret(self._operator.secret)):
+                raise invalid_credential()
+            return Credential(key.key_id, None, OPERATOR, Role.OPERATOR)
+        stored = await self._credentials.find(key.key_id)
+        matching = _matching(stored, presented_hash)
+        if matching is None:
+            raise invalid_credential()
+        return _usable(key, matching, self._clock.now())
+
+
+def _matching(stored: Iterable[StoredCredential], presented_hash: bytes) -> StoredCredential | None:
+    found = None
+    candidates = list(stored)
+    for candidate in candidates:
+        if hmac.compare_digest(candidate.secret_hash, presented_hash):
+            found = candidate
+    if not candidates:
+        hmac.compare_digest(_NO_HASH, presented_hash)  # an unknown key costs what a wrong secret costs
+    return found
+
+
+def _usable(key: PresentedKey, stored: StoredCredential, now: datetime) -> Credential:
+    if stored.revoked_at is not None:
+        raise invalid_credential()
+    if stored.expires_at is not None and stored.expires_at <= now:
+        raise CredentialExpired("the credential has expired", expire_time=stored.expires_at.isoformat())
+    if stored.tenant_disabled:
+        raise TenantDisabled("the tenant is disabled")
+    return Credential(key.key_id, stored.tenant_id, stored.principal, stored.role, stored.namespaces)

@@ -1,0 +1,175 @@
+"""May this caller make this request? If so, who is it, and which namespaces does the request reach?"""
+
+from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from rearview.domain.errors import (
+    CredentialMissing,
+    FeatureNotOffered,
+    InvalidFields,
+    NamespaceDenied,
+    NotFound,
+    RoleInsufficient,
+    invalid_field,
+)
+from rearview.domain.names import parse_identified
+from rearview.domain.principal import Access, Caller, NamespaceAccess
+from rearview.gateway.access_rules import About, AccessRule, Need
+from rearview.gateway.all_violations import AllViolations
+from rearview.gateway.authenticate import Authenticator, Credential
+from rearview.ports.tenancy_store import NamespaceDirectory, Reach, Reader
+from rearview.rpc.call_context import current_request_id, set_caller
+from rearview.telemetry.trace_context import current_trace
+
+# The reached namespaces travel in the metadata of the call to the service behind, which has to stay small.
+MAX_NAMESPACES_PER_CALL = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A call whose credential is proven and whose role suffices; its request has not been looked at yet."""
+
+    credential: Credential
+    rule: AccessRule
+
+
+_admitted: ContextVar[Admitted | None] = ContextVar("rearview_gateway_admitted", default=None)
+
+
+def current_credential() -> Credential:
+    """Return the credential of the call being served.
+
+    Raises:
+        CredentialMissing: no credential was proven.
+    """
+    return _current().credential
+
+
+class Authorizer:
+    """Applies the table of rules: authenticate, check the role, find the namespaces, check the access to each."""
+
+    def __init__(
+        self,
+        authenticator: Authenticator,
+        directory: NamespaceDirectory,
+        rules: Mapping[str, AccessRule],
+        violations: AllViolations,
+    ) -> None:
+        self._authenticator = authenticator
+        self._violations = violations
+        self._directory = directory
+        self._rules = rules
+
+    async def admit(self, method: str, metadata: Iterable[tuple[str, str | bytes]]) -> None:
+        """Prove the call's credential, check its role, and bind both to this task.
+
+        Raises:
+            CredentialMissing, CredentialInvalid, CredentialExpired, TenantDisabled: see `Authenticator`.
+            RoleInsufficient: the role does not allow the method.
+            FeatureNotOffered: no rule says who may call the method.
+        """
+        credential = await self._authenticator.authenticate(metadata)
+        set_caller(_caller(credential, {}))
+        rule = self._rules.get(method)
+        if rule is None:
+            raise FeatureNotOffered("this method is not offered", feature=method)
+        if not credential.role.includes(rule.role):
+            raise RoleInsufficient(
+                f"the method needs the role {rule.role.value}, this key has the role {credential.role.value}",
+                method=method,
+                required_role=rule.role.value,
+                role=credential.role.value,
+            )
+        _admitted.set(Admitted(credential, rule))
+
+    async def caller_of(self, request: Any) -> Caller:
+        """Return the caller with the namespaces that this request reaches, each with just the access it needs.
+
+        Raises:
+            InvalidFields: a name in the request is malformed.
+            NamespaceDenied: a namespace does not exist or may not be reached; the two are not told apart.
+            NotFound: the receipt or trace that it names is of a namespace that may not be reached.
+            CredentialMissing: the call was not admitted.
+        """
+        admitted = _current()
+        namespaces = await self._reached(admitted.rule, request, admitted.credential)
+        caller = _caller(admitted.credential, namespaces)
+        set_caller(caller)
+        return caller
+
+    async def _reached(self, rule: AccessRule, request: Any, credential: Credential) -> dict[str, NamespaceAccess]:
+        if credential.tenant_id is None or rule.about in (About.PLATFORM, About.PRINCIPAL):
+            return {}
+        reader = credential.reader()
+        if rule.about in (About.RECEIPT, About.TRACE):
+            return await self._of_resource(rule, request.name, reader)
+        try:
+            names = rule.names(request)
+        except InvalidFields as error:
+            raise self._violations.of(request, error) from error
+        if not names:
+            if reader.namespaces:
+                raise NamespaceDenied(
+                    "this key is limited to some namespaces, and the request concerns the whole tenant",
+                    namespace="",
+                    access=rule.need.value,
+                )
+            return {}
+        if len(names) > MAX_NAMESPACES_PER_CALL:
+            raise invalid_field("names", f"names {len(names)} namespaces; at most {MAX_NAMESPACES_PER_CALL} a request")
+        reached = await self._directory.reach(reader, names, subscribed=rule.recalls)
+        for name in names:
+            if not _suffices(reached.get(name), rule.need):
+                raise NamespaceDenied(
+                    f"namespace {name} does not exist or may not be reached for {rule.need.value}",
+                    namespace=name,
+                    access=rule.need.value,
+                )
+        subscribed = [name for name in reached if name not in names]
+        return _narrowed(reached, [*names, *subscribed][:MAX_NAMESPACES_PER_CALL], rule.need)
+
+    async def _of_resource(self, rule: AccessRule, name: str, reader: Reader) -> dict[str, NamespaceAccess]:
+        resource_id = parse_identified(name, rule.about.value, "name")
+        if rule.about is About.RECEIPT:
+            reached = await self._directory.reach_receipt(reader, resource_id)
+        else:
+            reached = await self._directory.reach_trace(reader, resource_id)
+        if reached is None:
+            return {}  # whoever keeps it says so, or has it while it is not stored yet
+        if not reached or not all(_suffices(reach, rule.need) for reach in reached.values()):
+            raise NotFound(f"{name} does not exist", resource_name=name)
+        return _narrowed(reached, list(reached), rule.need)
+
+
+def _suffices(reach: Reach | None, need: Need) -> bool:
+    if reach is None:
+        return False
+    if need is Need.OWN:
+        return reach.owned
+    return reach.access.access.includes(Access(need.value))
+
+
+def _narrowed(reached: Mapping[str, Reach], names: list[str], need: Need) -> dict[str, NamespaceAccess]:
+    access = Access.READ if need is Need.READ else Access.WRITE
+    return {name: NamespaceAccess(reached[name].access.namespace_id, access) for name in names}
+
+
+def _current() -> Admitted:
+    admitted = _admitted.get()
+    if admitted is None:
+        raise CredentialMissing("no credential came with the call")
+    return admitted
+
+
+def _caller(credential: Credential, namespaces: dict[str, NamespaceAccess]) -> Caller:
+    trace = current_trace()
+    return Caller(
+        tenant_id=credential.tenant_id,
+        principal=credential.principal,
+        role=credential.role,
+        namespaces=namespaces,
+        request_id=current_request_id(),
+        trace_id=trace.trace_id if trace else "",
+    )

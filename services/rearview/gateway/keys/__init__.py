@@ -1,0 +1,1 @@
+"""Use cases about API keys: those of a tenant's admins."""

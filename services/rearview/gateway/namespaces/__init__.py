@@ -1,0 +1,1 @@
+"""Use cases about namespaces, grants and subscriptions."""

@@ -1,0 +1,36 @@
+"""The credential in a call's metadata."""
+
+from collections.abc import Iterable
+
+from rearview.domain.errors import CredentialInvalid, CredentialMissing
+from rearview.gateway.api_key import LONGEST_KEY
+
+AUTHORIZATION = "authorization"
+API_KEY = "x-api-key"
+
+_SCHEME = "bearer "
+
+
+def presented_credential(metadata: Iterable[tuple[str, str | bytes]]) -> str:
+    """Return the one key that the call carries, as `authorization: Bearer <key>` or as `x-api-key: <key>`.
+
+    Raises:
+        CredentialMissing: there is none.
+        CredentialInvalid: there are several, or it cannot be one.
+    """
+    found = [(name, value) for name, value in metadata if name.lower() in (AUTHORIZATION, API_KEY)]
+    if not found:
+        raise CredentialMissing("no credential came with the call; send `authorization: Bearer <key>`")
+    name, value = found[0]
+    if len(found) > 1 or not isinstance(value, str) or len(value) > LONGEST_KEY + len(_SCHEME):
+        raise invalid_credential()
+    if name.lower() == API_KEY:
+        return value
+    if value[: len(_SCHEME)].lower() != _SCHEME:
+        raise invalid_credential()
+    return value[len(_SCHEME) :].strip(" ")
+
+
+def invalid_credential() -> CredentialInvalid:
+    """Return the one error for every credential that is unknown, malformed or revoked: they are not told apart."""
+    return CredentialInvalid("the credential is unknown, malformed or revoked")

@@ -1,0 +1,1 @@
+"""Use cases about tenants: the operator's."""

@@ -1,0 +1,36 @@
+"""Where credentials are looked up, before any tenant is known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from rearview.domain.principal import Role
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCredential:
+    """A key as it is stored. `namespaces` empty means wherever the principal has access."""
+
+    tenant_id: UUID
+    tenant_disabled: bool
+    requests_per_second: int
+    secret_hash: bytes = field(repr=False)
+    principal: str
+    role: Role
+    namespaces: tuple[str, ...]
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+
+class CredentialStore(Protocol):
+    """Finds keys by the id that stands in them."""
+
+    async def find(self, key_id: str) -> Sequence[StoredCredential]:
+        """Return the keys of this id: none, one, or (ids being random) practically never more.
+
+        Raises:
+            Unavailable: the store does not answer.
+        """
+        ...

@@ -1,0 +1,179 @@
+"""What recall needs of the store: candidates with their scores first, content only for what is returned."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rearview.domain.event import Event, EventRole
+from rearview.domain.memory import Memory, MemoryType
+from rearview.domain.principal import Scope
+from rearview.domain.recall import MemoryFilter, Route
+
+_EVERYTHING = MemoryFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """The model generation whose vectors are searched."""
+
+    ordinal: int
+    generation_id: str
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """What to look for in one namespace.
+
+    Attributes:
+        terms: keyword hashes of the query with their counts.
+        keyword_route: whether indexed units are looked for and scored by them.
+        vector: (d,) float32, centred, L2-normalised; None leaves the vector route out.
+        folded_query: the query in lower case, in which speakers' names are looked for.
+        entity_keys: canonical entities for the entity route.
+        time_ranges: half-open stretches for the time route.
+        filter: which memories may be returned.
+        filter_entity_keys: canonical forms of the filter's entities.
+        turn_roles: roles of turns that the filter's origins admit; None for all.
+        raw_turns: whether the raw-turn route is on; a filter may rule it out.
+    """
+
+    scope: Scope
+    terms: Mapping[int, float]
+    vector: NDArray[np.float32] | None
+    folded_query: str
+    now: datetime
+    keyword_route: bool = True
+    entity_keys: tuple[str, ...] = ()
+    time_ranges: tuple[tuple[datetime, datetime], ...] = ()
+    filter: MemoryFilter = _EVERYTHING
+    filter_entity_keys: tuple[str, ...] = ()
+    turn_roles: frozenset[EventRole] | None = None
+    raw_turns: bool = True
+    as_of: datetime | None = None
+    limit: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class FoundUnit:
+    """A search unit found, with both text scores. `used_at` is its memory's last write or read."""
+
+    unit_id: UUID
+    memory_id: UUID
+    occurred_at: datetime
+    speaker: int
+    flags: int
+    routes: frozenset[Route]
+    similarity: float | None
+    keyword_score: float
+    memory_type: MemoryType
+    intensity: float
+    pinned: bool
+    priority: float
+    used_at: datetime
+    access_count: int
+    entity_matches: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTurn:
+    """A turn found that no memory holds."""
+
+    event_id: UUID
+    session_id: str
+    role: EventRole
+    speaker: str
+    occurred_at: datetime
+    keyword_score: float
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceStatistics:
+    """Counts for BM25 and for fusion. `speakers` are those whose names occur in the query, hash and name."""
+
+    units: int = 0
+    keyword_total: float = 0.0
+    chinese_units: int = 0
+    english_units: int = 0
+    speakers: tuple[tuple[int, str], ...] = ()
+    frequencies: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def average_length(self) -> float:
+        """Mean weight of a keyword bag; 0 when nothing is counted."""
+        return self.keyword_total / self.units if self.units else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one namespace holds for a query. `exact_vectors` is None when the vector route found nothing."""
+
+    units: tuple[FoundUnit, ...] = ()
+    turns: tuple[FoundTurn, ...] = ()
+    statistics: NamespaceStatistics = NamespaceStatistics()
+    exact_vectors: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What to load of one namespace: units with their memories, and turns without."""
+
+    scope: Scope
+    units: Mapping[UUID, UUID] = field(default_factory=dict)
+    events: frozenset[UUID] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Content, as it stands now: what was forgotten since the search is not in it.
+
+    Attributes:
+        memories: by id; of the chosen units' memories those that still exist, in any state but tombstoned.
+        sources: the turns behind each unit, by unit id, oldest first, at most three, with their session.
+        turns: the chosen turns that still are in no memory, with their session.
+    """
+
+    memories: Mapping[UUID, Memory]
+    sources: Mapping[UUID, tuple[tuple[str, Event], ...]]
+    turns: Mapping[UUID, tuple[str, Event]]
+
+
+class RecallStore(Protocol):
+    """Finds and loads, each in one round trip."""
+
+    async def current_generation(self, *, fresh: bool = False) -> Generation | None:
+        """Return the generation that is searched; None before anything was indexed.
+
+        The answer may be half a minute old unless `fresh` is asked for.
+        """
+        ...
+
+    async def search(
+        self, tenant_id: UUID, searches: Sequence[Search], generation: Generation | None, *, timeout_seconds: float
+    ) -> list[Found]:
+        """Run all routes in all namespaces; answers are in the order of `searches`.
+
+        Raises:
+            DeadlineExceeded: a statement took longer than `timeout_seconds`.
+            Unavailable: the database does not answer.
+        """
+        ...
+
+    async def load(self, tenant_id: UUID, chosen: Sequence[Chosen], *, timeout_seconds: float) -> list[Loaded]:
+        """Load what was chosen, in order. Raises as `search`."""
+        ...
+
+    async def anything_stored(self, tenant_id: UUID, namespace_ids: Sequence[UUID], *, timeout_seconds: float) -> bool:
+        """Return whether any of the namespaces holds an active memory or a turn. Raises as `search`."""
+        ...
+
+    async def explain(
+        self, tenant_id: UUID, searches: Sequence[Search], generation: Generation | None, *, timeout_seconds: float
+    ) -> str:
+        """Return the database's plans of the searches as text. Raises as `search`."""
+        ...

@@ -1,0 +1,12 @@
+"""Small readings of text that are cheap enough for the path of an acknowledgement."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from rearview.domain.importance import TurnSignals
+
+ReadSignals: TypeAlias = Callable[[str], TurnSignals]
+"""Returns the signals of importance of a turn by rules alone, without a model."""
+
+Canonical: TypeAlias = Callable[[str], str]
+"""Returns the form of a name that is shared across case, width, language and alias."""

@@ -1,0 +1,161 @@
+"""From ranked candidates with their content to hits and the context text."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from rearview.domain.context_text import ContextEntry, ContextText, compose
+from rearview.domain.duplicate_texts import first_of_each
+from rearview.domain.event import Event
+from rearview.domain.memory import Memory, MemoryState, MemoryType
+from rearview.domain.recall import Highlight, Hit, RecallQuery
+from rearview.domain.relevance import Floor
+from rearview.domain.text import Language
+from rearview.ports.recall_store import Loaded
+from rearview.retriever.candidates import Candidate
+
+MAX_HIGHLIGHTS = 3
+
+BELOW_TOP_K = "below_top_k"
+BELOW_FLOOR = "below_floor"
+NEAR_DUPLICATE = "near_duplicate"
+GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a candidate says: its memory (None for a bare turn) and the turns behind it, the best match first."""
+
+    memory: Memory | None
+    turns: tuple[tuple[str, Event], ...]
+    is_turn: bool
+
+    @property
+    def text(self) -> str:
+        """The text that a reader, a reranker and the search for duplicates see."""
+        if self.is_turn or self.memory is None:
+            return self.turns[0][1].searchable_text if self.turns else ""
+        return self.memory.content
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Candidates that make one hit, best first, each with its content."""
+
+    candidates: tuple[Candidate, ...]
+    contents: tuple[Content, ...]
+
+    @property
+    def best(self) -> Candidate:
+        """The candidate by which the group stands where it does."""
+        return self.candidates[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The groups that are returned, best first, and why the other candidates are not, by resource id."""
+
+    groups: tuple[Group, ...]
+    dropped: Mapping[UUID, str]
+
+
+def content_of(candidate: Candidate, loaded: Loaded, *, inactive_too: bool) -> Content | None:
+    """Return what a candidate says; None if it was forgotten, superseded or indexed since it was found."""
+    if candidate.unit is None:
+        found = loaded.turns.get(candidate.resource_id)
+        return Content(None, (found,), is_turn=True) if found else None
+    memory = loaded.memories.get(candidate.unit.memory_id)
+    if memory is None or (memory.state is not MemoryState.ACTIVE and not inactive_too):
+        return None
+    sources = loaded.sources.get(candidate.unit.unit_id, ())
+    is_turn = candidate.unit.unit_id != candidate.unit.memory_id
+    if is_turn and not sources:
+        return None
+    return Content(memory, sources, is_turn)
+
+
+def select(ranked: Sequence[tuple[Candidate, Content]], *, top_k: int, by_memory: bool, floor: Floor) -> Selection:
+    """Return the hits of candidates in order of rank: above the floor, each text once, at most `top_k`."""
+    dropped: dict[UUID, str] = {}
+    admitted = []
+    for (candidate, content), is_first in zip(
+        ranked, first_of_each(content.text for _, content in ranked), strict=True
+    ):
+        if not is_first:
+            dropped[candidate.resource_id] = NEAR_DUPLICATE
+        elif not floor.admits(
+            relevance=candidate.score.relevance,
+            keyword_score=candidate.score.keyword_score,
+            vector_z=candidate.vector_z,
+            rerank_score=candidate.score.rerank_score,
+            asked_for=candidate.asked_for,
+        ):
+            dropped[candidate.resource_id] = BELOW_FLOOR
+        else:
+            admitted.append((candidate, content))
+    groups: dict[UUID, list[tuple[Candidate, Content]]] = {}
+    for candidate, content in admitted:
+        key = candidate.group_id if by_memory else candidate.resource_id
+        if key not in groups and len(groups) >= top_k:
+            dropped[candidate.resource_id] = BELOW_TOP_K
+        else:
+            groups.setdefault(key, []).append((candidate, content))
+    return Selection(
+        tuple(Group(tuple(c for c, _ in pairs), tuple(t for _, t in pairs)) for pairs in groups.values()), dropped
+    )
+
+
+def hits_of(
+    groups: Sequence[Group], query: RecallQuery, languages: frozenset[Language]
+) -> tuple[tuple[Hit, ...], ContextText]:
+    """Return the hits and the context that cites them."""
+    language = Language.ZH if Language.ZH in languages else Language.EN
+    context = compose(
+        [_entry(group) for group in groups],
+        budget=query.context_token_budget,
+        language=language,
+        zone=ZoneInfo(query.time_zone),
+    )
+    hits = tuple(
+        _hit(group, citation, query.include_metadata) for group, citation in zip(groups, context.citations, strict=True)
+    )
+    return hits, context
+
+
+def _hit(group: Group, citation: str, include_metadata: bool) -> Hit:
+    memory = group.contents[0].memory
+    if memory is not None and not include_metadata:
+        memory = replace(memory, metadata={}, event_ids=())
+    return Hit(
+        namespace=group.best.scope.namespace,
+        memory=memory,
+        score=group.best.score,
+        routes=frozenset(route for candidate in group.candidates for route in candidate.routes),
+        highlights=_highlights(group),
+        citation=citation,
+    )
+
+
+def _highlights(group: Group) -> tuple[Highlight, ...]:
+    turns = {event.event_id: (session_id, event) for content in group.contents for session_id, event in content.turns}
+    return tuple(Highlight(session_id, event) for session_id, event in list(turns.values())[:MAX_HIGHLIGHTS])
+
+
+def _entry(group: Group) -> ContextEntry:
+    first = group.contents[0]
+    if not first.is_turn and first.memory is not None:
+        return ContextEntry(
+            first.memory.content, first.memory.occurred_at, whole=first.memory.type is MemoryType.EXPLICIT
+        )
+    highlights = _highlights(group)
+    if len(highlights) == 1:
+        event = highlights[0].event
+        return ContextEntry(event.searchable_text, event.occurred_at, speaker=event.speaker)
+    events = sorted(
+        (highlight.event for highlight in highlights), key=lambda event: (event.occurred_at, event.sequence)
+    )
+    lines = [
+        f"{event.speaker}: {event.searchable_text}" if event.speaker else event.searchable_text for event in events
+    ]
+    return ContextEntry("\n".join(lines), events[0].occurred_at)

@@ -1,0 +1,175 @@
+"""Builds the retriever from its configuration and serves it."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from typing import Literal, cast
+
+import grpc.aio
+
+from rearview.adapters.models.registry import RerankerSettings, open_reranker
+from rearview.adapters.postgres.database import Database
+from rearview.adapters.postgres.event_reader import PostgresEventReader
+from rearview.adapters.postgres.memory_reader import PostgresMemoryReader
+from rearview.adapters.postgres.recall_store import RECALL_SETTINGS, PostgresRecallStore
+from rearview.adapters.postgres.recall_traces import PostgresRecallTraceStore
+from rearview.adapters.redis.access_counter import RedisAccessCounter
+from rearview.adapters.redis.connection import RedisConnection
+from rearview.adapters.redis.working_memory import RedisWorkingMemory
+from rearview.domain.relevance import Floor
+from rearview.internal.v1 import retriever_service_pb2
+from rearview.internal.v1.retriever_service_pb2_grpc import add_RetrieverServiceServicer_to_server
+from rearview.language.keyword_hashes import KeywordHashes
+from rearview.language.pii import PatternRedactor
+from rearview.language.query_reader import LanguageQueryReader
+from rearview.ports.clock import Clock, SystemClock
+from rearview.ports.reranker import Reranker
+from rearview.retriever.config import RetrieverConfig
+from rearview.retriever.get_forget_receipt import GetForgetReceipt
+from rearview.retriever.get_memory import GetMemory
+from rearview.retriever.get_recall_trace import GetRecallTrace
+from rearview.retriever.get_working_memory import GetWorkingMemory
+from rearview.retriever.list_memories import ListMemories
+from rearview.retriever.recall import Recall, RecallLimits
+from rearview.retriever.recall_recorder import BackgroundRecorder
+from rearview.retriever.reranking import RerankStage
+from rearview.retriever.servicer import RetrieverServicer, UseCases
+from rearview.rpc.interceptors import (
+    AccessLogInterceptor,
+    ErrorInterceptor,
+    IdentityInterceptor,
+    MetricsInterceptor,
+    TracingInterceptor,
+)
+from rearview.rpc.server import serve
+from rearview.telemetry.logs import configure_logging
+from rearview.telemetry.metrics import Metrics, RequestMetrics, start_metrics_server
+from rearview.telemetry.tracing import open_tracing
+
+SERVICE = "retriever"
+SERVED = (retriever_service_pb2.DESCRIPTOR.services_by_name["RetrieverService"].full_name,)
+"""The full names of the services of the internal API."""
+
+RerankerKind = Literal["none", "flag", "cross-encoder"]
+
+_SMALL_POOL = 4
+
+
+async def run_retriever(
+    config: RetrieverConfig,
+    *,
+    clock: Clock | None = None,
+    on_started: Callable[[int], None] | None = None,
+    stop: asyncio.Event | None = None,
+) -> None:
+    """Serve the internal API until SIGTERM, SIGINT or `stop`; then drain and close everything in reverse order.
+
+    Raises:
+        ModelError: the configured reranker cannot be opened.
+        Unavailable: the address cannot be bound.
+    """
+    configure_logging(SERVICE, level=config.log_level, log_format=config.log_format)
+    clock = clock or SystemClock()
+    metrics = Metrics(SERVICE)
+    internal_key = config.internal_key.get_secret_value()
+    losses = metrics.counter(
+        "side_effects_lost", "Traces and access counts dropped: queue full, or their store failed.", ("kind",)
+    )
+    async with AsyncExitStack() as stack:
+        tracing = open_tracing(SERVICE)
+        stack.callback(tracing.close)
+        if config.metrics_port is not None:
+            host = config.listen.rpartition(":")[0].strip("[]")
+            stack.callback(start_metrics_server(config.metrics_port, metrics, host=host).close)
+        url = config.database_url.get_secret_value()
+        # Recall has connections of its own, so that lists and traces never make it wait.
+        recalling = await stack.enter_async_context(
+            Database(url, max_connections=config.max_connections, settings=dict(RECALL_SETTINGS))
+        )
+        reading = await stack.enter_async_context(Database(url, max_connections=_SMALL_POOL, vectors=False))
+        redis = await stack.enter_async_context(
+            RedisConnection(config.redis_url.get_secret_value(), timeout_seconds=config.working_memory_seconds)
+        )
+        reranker = await asyncio.to_thread(open_reranker, _reranker_settings(config))
+        if reranker is not None:
+            stack.push_async_callback(reranker.close)
+        traces = PostgresRecallTraceStore(reading)
+        recorder = await stack.enter_async_context(
+            BackgroundRecorder(
+                traces,
+                RedisAccessCounter(redis),
+                on_loss=lambda kind: losses.labels(kind).inc(),
+                capacity=config.trace_queue,
+            )
+        )
+        use_cases = _use_cases(config, clock, recalling, reading, redis, traces, recorder, reranker)
+
+        def register(server: grpc.aio.Server) -> Sequence[str]:
+            add_RetrieverServiceServicer_to_server(RetrieverServicer(use_cases, clock, internal_key.encode()), server)
+            return SERVED
+
+        await serve(
+            service=SERVICE,
+            listen=config.listen,
+            register=register,
+            interceptors=[
+                ErrorInterceptor(),
+                TracingInterceptor(tracing),
+                MetricsInterceptor(RequestMetrics(metrics)),
+                AccessLogInterceptor(),
+                IdentityInterceptor(internal_key),
+            ],
+            drain_seconds=config.drain_seconds,
+            max_concurrent_calls=config.max_concurrent_calls,
+            on_started=on_started,
+            stop=stop,
+        )
+
+
+def _use_cases(
+    config: RetrieverConfig,
+    clock: Clock,
+    recalling: Database,
+    reading: Database,
+    redis: RedisConnection,
+    traces: PostgresRecallTraceStore,
+    recorder: BackgroundRecorder,
+    reranker: Reranker | None,
+) -> UseCases:
+    reader = LanguageQueryReader()
+    working_memory = RedisWorkingMemory(redis, clock)
+    memories, events = PostgresMemoryReader(reading), PostgresEventReader(reading)
+    return UseCases(
+        recall=Recall(
+            store=PostgresRecallStore(recalling),
+            working_memory=working_memory,
+            reader=reader,
+            hasher=KeywordHashes(),
+            redactor=PatternRedactor(),
+            recorder=recorder,
+            clock=clock,
+            reranking=RerankStage(reranker, depth=config.rerank_depth, budget_seconds=config.rerank_seconds)
+            if reranker
+            else None,
+            limits=RecallLimits(
+                total_seconds=config.recall_seconds,
+                working_memory_seconds=config.working_memory_seconds,
+                floor=Floor(relevance=config.relevance_floor, vector_z=config.vector_floor),
+            ),
+        ),
+        get_memory=GetMemory(memories, recorder, clock),
+        list_memories=ListMemories(memories, reader),
+        get_working_memory=GetWorkingMemory(working_memory, events),
+        get_recall_trace=GetRecallTrace(traces),
+        get_forget_receipt=GetForgetReceipt(events),
+        memories=memories,
+        events=events,
+    )
+
+
+def _reranker_settings(config: RetrieverConfig) -> RerankerSettings:
+    kind, _, source = config.reranker.partition(":")
+    return RerankerSettings(
+        kind=cast("RerankerKind", kind),  # the configuration lets no other through
+        source=source or None,
+    )

@@ -1,0 +1,98 @@
+"""From a recall request to what the store is asked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rearview.domain.bm25 import query_terms
+from rearview.domain.event import EventRole
+from rearview.domain.fusion import widened
+from rearview.domain.principal import Scope
+from rearview.domain.recall import RecallQuery, Route
+from rearview.domain.scoring import Profile, profile_named
+from rearview.domain.text import Language, TimeRange
+from rearview.domain.turn_filter import admits_turns, admitted_roles
+from rearview.ports.keyword_hasher import KeywordHasher
+from rearview.ports.query_reader import QueryReader
+from rearview.ports.recall_store import Search
+
+CANDIDATES_PER_ROUTE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a request asks for, the same in every namespace. `texts` are searched by keyword, `text` is understood."""
+
+    text: str
+    texts: tuple[str, ...]
+    languages: frozenset[Language]
+    entity_keys: tuple[str, ...]
+    time_ranges: tuple[TimeRange, ...]
+    asks_when: bool
+    question_type: str
+    profile: Profile
+    now: datetime
+
+
+class QuestionReader:
+    """Understands requests."""
+
+    def __init__(self, reader: QueryReader, hasher: KeywordHasher) -> None:
+        self._reader = reader
+        self._hasher = hasher
+
+    def question(self, query: RecallQuery, now: datetime) -> Question:
+        """Return what a request asks for. Of a dialogue, the user's last turn is understood and all are searched by.
+
+        Raises:
+            InvalidFields: there is no such profile.
+        """
+        said = tuple(turn.content for turn in query.dialogue if turn.role is EventRole.USER)
+        texts = (query.text,) if query.text else said or tuple(turn.content for turn in query.dialogue)
+        read = self._reader.read(texts[-1], reference=query.reference_time.astimezone(ZoneInfo(query.time_zone)))
+        off = query.disabled_routes
+        return Question(
+            text=texts[-1],
+            texts=texts,
+            languages=read.languages,
+            entity_keys=()
+            if Route.ENTITY in off
+            else tuple(dict.fromkeys(entity.canonical for entity in read.entities)),
+            time_ranges=() if Route.TIME in off else read.time_ranges,
+            asks_when=read.asks_when,
+            question_type=read.question_type,
+            profile=profile_named(query.profile),
+            now=now,
+        )
+
+    def searches(
+        self, query: RecallQuery, question: Question, scopes: Sequence[Scope], vector: NDArray[np.float32] | None
+    ) -> list[Search]:
+        """Return what to look for in each namespace."""
+        filter_keys = tuple(self._reader.canonical_entity(entity) for entity in query.filter.entities)
+        told = [widened(time_range) for time_range in question.time_ranges]
+        return [
+            Search(
+                scope=scope,
+                terms=query_terms(
+                    [hashed for text in question.texts for hashed in self._hasher.keywords(scope.namespace_id, text)]
+                ),
+                vector=vector,
+                folded_query=self._reader.folded(question.text),
+                now=question.now,
+                keyword_route=Route.KEYWORD not in query.disabled_routes,
+                entity_keys=question.entity_keys,
+                time_ranges=tuple((time_range.start, time_range.end) for time_range in told),
+                filter=query.filter,
+                filter_entity_keys=filter_keys,
+                turn_roles=admitted_roles(query.filter),
+                raw_turns=Route.RAW_TURNS not in query.disabled_routes and admits_turns(query.filter),
+                as_of=query.as_of,
+                limit=CANDIDATES_PER_ROUTE,
+            )
+            for scope in scopes
+        ]

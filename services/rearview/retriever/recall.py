@@ -1,0 +1,304 @@
+"""Recall: from a question to the few memories that answer it."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rearview.domain.errors import EmbeddingGenerationMismatch, Unavailable, invalid_field
+from rearview.domain.event import Event
+from rearview.domain.ids import new_id
+from rearview.domain.principal import Scope
+from rearview.domain.recall import EmptyReason, Recalled, RecallQuery, Route
+from rearview.domain.relevance import DEFAULT_FLOOR, RANKER, Floor
+from rearview.domain.text import PiiCategory
+from rearview.domain.turn_filter import admits_turn
+from rearview.ports.clock import Clock
+from rearview.ports.keyword_hasher import KeywordHasher
+from rearview.ports.query_reader import QueryReader
+from rearview.ports.recall_side_effects import RecallRecorder
+from rearview.ports.recall_store import Chosen, Found, Generation, RecallStore, Search
+from rearview.ports.redactor import Redactor
+from rearview.ports.working_memory import SessionKey, WorkingMemory
+from rearview.retriever.answer import Content, Selection, content_of, hits_of, select
+from rearview.retriever.candidates import Candidate, CandidateScorer
+from rearview.retriever.course import Course
+from rearview.retriever.deadline import Deadline
+from rearview.retriever.question import Question, QuestionReader
+from rearview.retriever.reranking import RERANK, RerankStage
+
+VECTOR = "vector"
+WORKING_MEMORY = "working_memory"
+COLD = "cold"
+
+SPARE = 16
+"""So many more are loaded than were asked for, to take the place of repeated or meanwhile forgotten ones."""
+
+WORKING_TURNS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class RecallLimits:
+    """What recall keeps to. `reserve_seconds` of the caller's deadline are left for the answer's way back."""
+
+    total_seconds: float = 5.0
+    working_memory_seconds: float = 0.25
+    reserve_seconds: float = 0.02
+    floor: Floor = DEFAULT_FLOOR
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """A recall with what came beside it.
+
+    Attributes:
+        query: the validated request.
+        scopes: the namespaces, readable by the caller; the first is that of the query's session.
+        vectors: the query's vectors by generation id: (d,) float32, centred, L2-normalised.
+        time_left_seconds: how long the caller still waits; None for no deadline.
+    """
+
+    query: RecallQuery
+    scopes: Sequence[Scope]
+    vectors: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    time_left_seconds: float | None = None
+
+
+class Recall:
+    """Finds the memories most relevant to a query."""
+
+    def __init__(
+        self,
+        *,
+        store: RecallStore,
+        working_memory: WorkingMemory,
+        reader: QueryReader,
+        hasher: KeywordHasher,
+        redactor: Redactor,
+        recorder: RecallRecorder,
+        clock: Clock,
+        reranking: RerankStage | None = None,
+        limits: RecallLimits | None = None,
+    ) -> None:
+        self._store = store
+        self._working_memory = working_memory
+        self._questions = QuestionReader(reader, hasher)
+        self._scorer = CandidateScorer(reader, hasher)
+        self._redactor = redactor
+        self._recorder = recorder
+        self._clock = clock
+        self._reranking = reranking
+        self._limits = limits or RecallLimits()
+
+    async def recall(self, asked: Asked) -> Recalled:
+        """Return the memories most relevant to a query, best first, and leave a trace.
+
+        Scores lie in [0, 1] and compare only within one answer. What was left out for want of time or parts stands in
+        `degraded`.
+
+        Raises:
+            InvalidFields: there is no such profile.
+            EmbeddingGenerationMismatch: the query's vectors are of no generation that is searched.
+            DeadlineExceeded: the answer could not be had in time.
+            Unavailable: the database does not answer.
+        """
+        query, course, deadline = asked.query, Course(new_id(), self._clock.now()), self._deadline(asked)
+        question = self._questions.question(query, course.at)
+        generation = await self._generation(asked, deadline)
+        vector = self._vector(asked, generation, course)
+        searches = self._questions.searches(query, question, asked.scopes, vector)
+        course.lap("understand")
+        found, working = await self._find(asked, searches, generation, deadline, course)
+        course.lap("routes")
+        candidates = self._scored(searches, found, working, question)
+        course.lap("fuse")
+        ranked = await self._load(asked, self._shortlist(query, candidates), deadline)
+        course.lap("load")
+        ranked, ranker = await self._rerank(ranked, query, question, deadline, course)
+        selection = select(ranked, top_k=query.top_k, by_memory=query.group_by_memory, floor=self._limits.floor)
+        hits, context = hits_of(selection.groups, query, question.languages)
+        course.lap("pack")
+        if query.explain_plan:
+            course.plan = await deadline.keep(
+                self._store.explain(
+                    asked.scopes[0].tenant_id, searches, generation, timeout_seconds=deadline.left_seconds()
+                )
+            )
+        empty_reason = (
+            EmptyReason.NOT_EMPTY if hits else await self._why_empty(asked, any_found=bool(ranked), deadline=deadline)
+        )
+        shortlisted = frozenset(candidate.resource_id for candidate in self._shortlist(query, candidates))
+        self._leave_behind(asked, question, found, candidates, shortlisted, selection, course)
+        return Recalled(
+            hits=hits,
+            context=context.text,
+            context_tokens=context.tokens,
+            trace_id=course.trace_id,
+            degraded=tuple(course.degraded),
+            ranker=ranker,
+            empty_reason=empty_reason,
+        )
+
+    def _deadline(self, asked: Asked) -> Deadline:
+        if asked.time_left_seconds is None:
+            return Deadline(self._limits.total_seconds)
+        return Deadline(min(self._limits.total_seconds, asked.time_left_seconds - self._limits.reserve_seconds))
+
+    async def _generation(self, asked: Asked, deadline: Deadline) -> Generation | None:
+        generation = await deadline.keep(self._store.current_generation())
+        if asked.vectors and (generation is None or generation.generation_id not in asked.vectors):
+            # It may have changed, or come into being, since it was read last.
+            generation = await deadline.keep(self._store.current_generation(fresh=True))
+        return generation
+
+    def _vector(self, asked: Asked, generation: Generation | None, course: Course) -> NDArray[np.float32] | None:
+        wanted = Route.VECTOR not in asked.query.disabled_routes
+        if not asked.vectors and wanted:
+            course.degrade(VECTOR)
+        if not asked.vectors or generation is None:
+            return None
+        vector = asked.vectors.get(generation.generation_id)
+        if vector is None:
+            raise EmbeddingGenerationMismatch(
+                "the query was embedded by another model generation than the one that is searched",
+                expected=generation.generation_id,
+                actual=",".join(sorted(asked.vectors)),
+            )
+        if vector.shape != (generation.dimension,):
+            raise invalid_field("vectors", f"expected {generation.dimension} values, got {vector.size}")
+        return vector if wanted else None
+
+    async def _find(
+        self,
+        asked: Asked,
+        searches: Sequence[Search],
+        generation: Generation | None,
+        deadline: Deadline,
+        course: Course,
+    ) -> tuple[list[Found], list[tuple[str, Event]]]:
+        left = deadline.left_seconds()
+        found, working = await asyncio.gather(
+            deadline.keep(self._store.search(asked.scopes[0].tenant_id, searches, generation, timeout_seconds=left)),
+            self._working_turns(asked, min(left, self._limits.working_memory_seconds)),
+        )
+        if working is None:
+            course.degrade(WORKING_MEMORY)
+        if asked.query.include_cold:
+            course.degrade(COLD)
+        return found, working or []
+
+    async def _working_turns(self, asked: Asked, timeout_seconds: float) -> list[tuple[str, Event]] | None:
+        query, scope = asked.query, asked.scopes[0]
+        if not query.session_id or Route.WORKING_MEMORY in query.disabled_routes:
+            return []
+        key = SessionKey(scope.tenant_id, scope.namespace_id, query.session_id)
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                working = await self._working_memory.last_turns(key, WORKING_TURNS)
+        except (Unavailable, TimeoutError):
+            return None
+        return [
+            (query.session_id, turn.event)
+            for turn in working.turns
+            if admits_turn(query.filter, query.session_id, turn.event, query.as_of)
+        ]
+
+    def _scored(
+        self,
+        searches: Sequence[Search],
+        found: Sequence[Found],
+        working: Sequence[tuple[str, Event]],
+        question: Question,
+    ) -> list[Candidate]:
+        candidates: list[Candidate] = []
+        for at, (search, one) in enumerate(zip(searches, found, strict=True)):
+            candidates += self._scorer.score(search, one, working if at == 0 else (), question)
+        return sorted(candidates, key=lambda candidate: (-candidate.score.total, candidate.resource_id))
+
+    def _shortlist(self, query: RecallQuery, candidates: Sequence[Candidate]) -> list[Candidate]:
+        wanted = query.top_k + SPARE
+        if self._reranking is not None and query.rerank:
+            wanted = max(wanted, self._reranking.depth)
+        if not query.group_by_memory:
+            return list(candidates[:wanted])
+        first_groups = set(list(dict.fromkeys(candidate.group_id for candidate in candidates))[:wanted])
+        return [candidate for candidate in candidates if candidate.group_id in first_groups]
+
+    async def _load(
+        self, asked: Asked, shortlist: Sequence[Candidate], deadline: Deadline
+    ) -> list[tuple[Candidate, Content]]:
+        if not shortlist:
+            return []
+        loaded = await deadline.keep(
+            self._store.load(
+                asked.scopes[0].tenant_id,
+                [
+                    Chosen(
+                        scope,
+                        units={c.unit.unit_id: c.unit.memory_id for c in shortlist if c.scope is scope and c.unit},
+                        events=frozenset(c.resource_id for c in shortlist if c.scope is scope and not c.unit),
+                    )
+                    for scope in asked.scopes
+                ],
+                timeout_seconds=deadline.left_seconds(),
+            )
+        )
+        of_namespace = {scope.namespace_id: one for scope, one in zip(asked.scopes, loaded, strict=True)}
+        past = asked.query.as_of is not None
+        contents = [content_of(c, of_namespace[c.scope.namespace_id], inactive_too=past) for c in shortlist]
+        return [(c, content) for c, content in zip(shortlist, contents, strict=True) if content is not None]
+
+    async def _rerank(
+        self,
+        ranked: list[tuple[Candidate, Content]],
+        query: RecallQuery,
+        question: Question,
+        deadline: Deadline,
+        course: Course,
+    ) -> tuple[list[tuple[Candidate, Content]], str]:
+        if self._reranking is None or not query.rerank:
+            return ranked, RANKER
+        reranked = await self._reranking.apply(ranked, query, question, deadline.left_seconds())
+        if not reranked.complete:
+            course.degrade(RERANK)
+        course.lap("rerank")
+        return reranked.ranked, self._reranking.name
+
+    async def _why_empty(self, asked: Asked, *, any_found: bool, deadline: Deadline) -> EmptyReason:
+        if any_found:
+            return EmptyReason.BELOW_FLOOR
+        stored = await deadline.keep(
+            self._store.anything_stored(
+                asked.scopes[0].tenant_id,
+                [scope.namespace_id for scope in asked.scopes],
+                timeout_seconds=deadline.left_seconds(),
+            )
+        )
+        if not stored:
+            return EmptyReason.NOTHING_STORED
+        restricted = asked.query.as_of is not None or not asked.query.filter.is_empty
+        return EmptyReason.FILTERED_OUT if restricted else EmptyReason.BELOW_FLOOR
+
+    def _leave_behind(
+        self,
+        asked: Asked,
+        question: Question,
+        found: Sequence[Found],
+        candidates: Sequence[Candidate],
+        shortlisted: frozenset[UUID],
+        selection: Selection,
+        course: Course,
+    ) -> None:
+        scope = asked.scopes[0]
+        redacted = self._redactor.redact("\n".join(question.texts), tuple(PiiCategory)).text
+        trace = course.trace(redacted, question, asked.scopes, found, candidates, shortlisted, selection)
+        self._recorder.record(scope.tenant_id, scope.principal, asked.scopes, trace)
+        accessed: dict[UUID, set[UUID]] = {}
+        for group in selection.groups:
+            if group.best.unit is not None:
+                accessed.setdefault(group.best.scope.namespace_id, set()).add(group.best.unit.memory_id)
+        if accessed:
+            self._recorder.count_accesses(scope.tenant_id, accessed, course.at)

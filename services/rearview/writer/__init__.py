@@ -1,0 +1,1 @@
+"""The writer: appends, indexes, remembers, changes and forgets."""

@@ -1,0 +1,242 @@
+"""Builds the writer from its configuration, serves its calls and works on its jobs."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal, cast
+
+import grpc.aio
+import structlog
+
+from rearview.adapters.models.registry import EmbedderSettings, open_embedder
+from rearview.adapters.postgres.database import Database
+from rearview.adapters.postgres.event_log import PostgresEventLog
+from rearview.adapters.postgres.forgetting import PostgresForgetting
+from rearview.adapters.postgres.generations import register_generation
+from rearview.adapters.postgres.jobs import ProcrastinateJobQueue
+from rearview.adapters.postgres.memory_store import PostgresMemoryStore
+from rearview.adapters.postgres.search_units import SearchUnits
+from rearview.adapters.postgres.session_index import PostgresSessionIndex
+from rearview.adapters.redis.connection import RedisConnection
+from rearview.adapters.redis.working_memory import RedisWorkingMemory
+from rearview.domain.errors import Unavailable
+from rearview.internal.v1 import writer_service_pb2
+from rearview.internal.v1.writer_service_pb2_grpc import add_WriterServiceServicer_to_server
+from rearview.language.aliases import canonical
+from rearview.language.analyzer import RuleAnalyzer
+from rearview.language.keyword_hashes import KeywordHashes
+from rearview.language.pii import PatternRedactor
+from rearview.language.signals import turn_signals
+from rearview.ports.clock import Clock, SystemClock
+from rearview.ports.embedder import Embedder
+from rearview.ports.job_queue import JobHandler
+from rearview.rpc.interceptors import (
+    AccessLogInterceptor,
+    ErrorInterceptor,
+    IdentityInterceptor,
+    MetricsInterceptor,
+    TracingInterceptor,
+)
+from rearview.rpc.server import serve
+from rearview.telemetry.metrics import Metrics, RequestMetrics, start_metrics_server
+from rearview.telemetry.tracing import open_tracing
+from rearview.writer.append_events import EventAppender
+from rearview.writer.config import WriterConfig
+from rearview.writer.end_session import SessionEnder
+from rearview.writer.forget import Forgetter
+from rearview.writer.index_session import IndexingRules, SessionIndexer
+from rearview.writer.jobs import job_handlers
+from rearview.writer.merge_fresh_units import UnitMerger
+from rearview.writer.merge_schedule import MergeSchedule
+from rearview.writer.remember import MemoryKeeper, TextReader
+from rearview.writer.servicer import WriterServicer
+from rearview.writer.update_memory import MemoryUpdater
+
+SERVICE = "writer"
+SERVED = (writer_service_pb2.DESCRIPTOR.services_by_name["WriterService"].full_name,)
+"""The full names of the services of the internal API."""
+
+EmbedderKind = Literal["onnx", "sentence-transformers", "flag", "http"]
+
+_RETRY_SECONDS = 0.5
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """The writer's use cases, wired to their adapters."""
+
+    appender: EventAppender
+    ender: SessionEnder
+    keeper: MemoryKeeper
+    updater: MemoryUpdater
+    forgetter: Forgetter
+    indexer: SessionIndexer
+    merger: UnitMerger
+
+    @property
+    def handlers(self) -> Mapping[str, JobHandler]:
+        """The jobs that this writer works on, by task."""
+        return job_handlers(self.indexer, self.merger, self.forgetter)
+
+
+@asynccontextmanager
+async def open_writer(
+    config: WriterConfig, *, embedder: Embedder | None = None, clock: Clock | None = None
+) -> AsyncIterator[Writer]:
+    """Yield a writer with its connections and model open; closes them in reverse order.
+
+    Calls and jobs have pools of their own, so that indexing never makes an append wait. `embedder` (closed by whoever
+    gave it) and `clock` stand in for the configured ones.
+
+    Raises:
+        ModelError: the configured embedder cannot be opened.
+        EmbeddingGenerationMismatch: vectors of another model are current.
+        Unavailable: PostgreSQL did not answer within `start_seconds`.
+    """
+    clock = clock or SystemClock()
+    async with AsyncExitStack() as stack:
+        url = config.database_url.get_secret_value()
+        calls = await stack.enter_async_context(Database(url, max_connections=config.max_connections, vectors=False))
+        jobs = await stack.enter_async_context(
+            Database(
+                url,
+                max_connections=min(config.max_connections, config.worker_concurrency + 1),
+                settings={"plan_cache_mode": "force_custom_plan"},
+                vectors=False,
+            )
+        )
+        redis = await stack.enter_async_context(
+            RedisConnection(config.redis_url.get_secret_value(), timeout_seconds=config.redis_seconds)
+        )
+        if embedder is None:
+            embedder = await asyncio.to_thread(open_embedder, _embedder_settings(config))
+            stack.push_async_callback(embedder.close)
+        units = SearchUnits(await _registered(calls, embedder, config.start_seconds))
+        analyzer, hasher, redactor = RuleAnalyzer(), KeywordHashes(), PatternRedactor()
+        merges = MergeSchedule()
+        working_memory = RedisWorkingMemory(redis, clock)
+        log = PostgresEventLog(calls)
+        store = PostgresMemoryStore(calls, units)
+        index = PostgresSessionIndex(jobs, units)
+        reader = TextReader(embedder, analyzer, hasher, canonical)
+        rules = IndexingRules(
+            batch_events=config.index_batch_events,
+            longest_gap=timedelta(minutes=config.segment_gap_minutes),
+            silent_after=timedelta(minutes=config.session_silent_minutes),
+        )
+        yield Writer(
+            appender=EventAppender(log, working_memory, redactor, hasher, turn_signals, clock),
+            ender=SessionEnder(log, clock),
+            keeper=MemoryKeeper(store, reader, redactor, merges, clock),
+            updater=MemoryUpdater(store, reader, redactor, clock),
+            forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, clock),
+            indexer=SessionIndexer(index, embedder, analyzer, hasher, merges, clock, rules),
+            merger=UnitMerger(index, batch_units=config.merge_batch_units),
+        )
+
+
+async def run_writer(
+    config: WriterConfig,
+    *,
+    embedder: Embedder | None = None,
+    clock: Clock | None = None,
+    on_started: Callable[[int], None] | None = None,
+    stop: asyncio.Event | None = None,
+) -> None:
+    """Serve the internal API and work on jobs until SIGTERM, SIGINT or `stop`; then finish what is under way.
+
+    Raises what `open_writer` raises.
+    """
+    clock = clock or SystemClock()
+    stopping = stop or asyncio.Event()
+    metrics = Metrics(SERVICE)
+    internal_key = config.internal_key.get_secret_value()
+    async with AsyncExitStack() as stack:
+        tracing = open_tracing(SERVICE)
+        stack.callback(tracing.close)
+        if config.metrics_port is not None:
+            host = config.listen.rpartition(":")[0].strip("[]")
+            stack.callback(start_metrics_server(config.metrics_port, metrics, host=host).close)
+        writer = await stack.enter_async_context(open_writer(config, embedder=embedder, clock=clock))
+        if config.writer_role != "serve":
+            queue = ProcrastinateJobQueue(config.database_url.get_secret_value())
+            await stack.enter_async_context(
+                _working(queue, writer.handlers, concurrency=config.worker_concurrency, stopping=stopping)
+            )
+
+        def register(server: grpc.aio.Server) -> Sequence[str]:
+            if config.writer_role == "work":
+                return ()
+            servicer = WriterServicer(
+                writer.appender, writer.ender, writer.keeper, writer.updater, writer.forgetter, clock
+            )
+            add_WriterServiceServicer_to_server(servicer, server)
+            return SERVED
+
+        await serve(
+            service=SERVICE,
+            listen=config.listen,
+            register=register,
+            interceptors=[
+                ErrorInterceptor(),
+                TracingInterceptor(tracing),
+                MetricsInterceptor(RequestMetrics(metrics)),
+                AccessLogInterceptor(),
+                IdentityInterceptor(internal_key),
+            ],
+            drain_seconds=config.drain_seconds,
+            max_concurrent_calls=config.max_concurrent_calls,
+            on_started=on_started,
+            stop=stopping,
+        )
+
+
+@asynccontextmanager
+async def _working(
+    queue: ProcrastinateJobQueue, handlers: Mapping[str, JobHandler], *, concurrency: int, stopping: asyncio.Event
+) -> AsyncIterator[None]:
+    """Work on jobs meanwhile. Takes no new ones as soon as the process is told to stop; waits for those under way."""
+    worker = asyncio.create_task(queue.work(handlers, concurrency=concurrency))
+    # A process that serves without working would look healthy while nothing is indexed.
+    worker.add_done_callback(lambda _: stopping.set())
+    watcher = asyncio.create_task(_cancel_when(stopping, worker))
+    try:
+        yield
+    finally:
+        worker.cancel()
+        watcher.cancel()
+        with suppress(asyncio.CancelledError):
+            await worker
+
+
+async def _cancel_when(stopping: asyncio.Event, worker: asyncio.Task[None]) -> None:
+    await stopping.wait()
+    worker.cancel()
+
+
+async def _registered(database: Database, embedder: Embedder, start_seconds: float) -> int:
+    """Register the embedder's generation; services start in any order, so PostgreSQL is waited for."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + start_seconds
+    while True:
+        try:
+            return await register_generation(database, embedder.generation)
+        except Unavailable:
+            if loop.time() >= deadline:
+                raise
+            _log.warning("waiting for postgresql")
+            await asyncio.sleep(_RETRY_SECONDS)
+
+
+def _embedder_settings(config: WriterConfig) -> EmbedderSettings:
+    kind, _, model = config.embedder.partition(":")
+    return EmbedderSettings(
+        kind=cast("EmbedderKind", kind),  # the configuration lets no other through
+        model=model,
+        models_dir=config.model_dir,
+        endpoint_url=config.embedder_url,
+        endpoint_api_key=config.embedder_api_key.get_secret_value() if config.embedder_api_key else None,
+    )

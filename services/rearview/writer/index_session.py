@@ -1,0 +1,187 @@
+"""Indexing: what was appended to a session becomes memories and search units, in bounded batches."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from rearview.domain.capture import CaptureDecision, decide
+from rearview.domain.errors import Conflict
+from rearview.domain.event import Event
+from rearview.domain.segmentation import DEFAULT_LONGEST_GAP, SegmentationRules
+from rearview.domain.turn_text import unit_text
+from rearview.domain.unit_projection import MAX_TERMS
+from rearview.ports.analyzer import Analysis, Analyzer
+from rearview.ports.clock import Clock
+from rearview.ports.embedder import Embedder
+from rearview.ports.keyword_hasher import KeywordHasher
+from rearview.ports.session_index import EventCapture, IndexedBatch, PendingEvents, SessionIndex
+from rearview.ports.working_memory import SessionKey
+from rearview.writer.episodes import KeptTurn
+from rearview.writer.index_plan import IndexPlan
+from rearview.writer.merge_schedule import MergeSchedule
+
+_MOST_ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class IndexingRules:
+    """How much is indexed at once, and when a session counts as silent."""
+
+    batch_events: int = 64
+    longest_gap: timedelta = DEFAULT_LONGEST_GAP
+    silent_after: timedelta = timedelta(minutes=10)
+
+
+class SessionIndexer:
+    """The jobs `index_session` and `close_session_windows`. Running one again changes nothing."""
+
+    def __init__(
+        self,
+        index: SessionIndex,
+        embedder: Embedder,
+        analyzer: Analyzer,
+        hasher: KeywordHasher,
+        merges: MergeSchedule,
+        clock: Clock,
+        rules: IndexingRules,
+    ) -> None:
+        self._index = index
+        self._embedder = embedder
+        self._analyzer = analyzer
+        self._hasher = hasher
+        self._merges = merges
+        self._clock = clock
+        self._rules = rules
+
+    async def index(self, session: SessionKey) -> None:
+        """Index all pending events of a session; does nothing for a session that is gone.
+
+        Raises:
+            ModelUnavailable: the embedder cannot answer; events stay pending and the job is tried again.
+            Conflict: others kept changing the session; the job is tried again.
+            Unavailable: the database cannot be reached.
+        """
+        attempts = 0
+        while True:
+            pending = await self._index.pending(session, limit=self._rules.batch_events)
+            if pending is None:
+                return
+            close = pending.ended and not pending.more
+            if not pending.events and (pending.windows_closed or not close):
+                return
+            if await self._write(pending, close=close):
+                attempts = 0
+                if not pending.more:
+                    return
+            else:
+                attempts += 1
+                if attempts >= _MOST_ATTEMPTS:
+                    raise Conflict("the session kept changing while it was indexed", retry_after_seconds=1.0)
+
+    async def close_if_silent(self, session: SessionKey) -> None:
+        """Index what is pending; close the session's windows unless it has had a turn lately, else look again later."""
+        await self.index(session)
+        pending = await self._index.pending(session, limit=self._rules.batch_events)
+        if pending is None or pending.windows_closed:
+            return
+        last = pending.last_appended_at
+        silent = last is None or self._clock.now() - last >= self._rules.silent_after
+        # A change in between means that there is news, which has its own job; then look again later, too.
+        await self._write(pending, close=silent and not pending.events, look_again=not silent or bool(pending.events))
+
+    async def _write(self, pending: PendingEvents, *, close: bool, look_again: bool = False) -> bool:
+        now = self._clock.now()
+        stages: dict[str, float] = {}
+        read = await self._read(pending.events, stages)
+        kept = await self._embedded(pending, read, stages)
+        generation = self._embedder.generation
+        rules = SegmentationRules(generation.thresholds.segment_boundary_cosine, self._rules.longest_gap)
+        plan = IndexPlan(pending, rules, generation.generation_id, now)
+        plan.add(kept)
+        if close:
+            plan.close()
+        tenant_id, namespace_id = pending.session.tenant_id, pending.session.namespace_id
+        statistics = await self._index.statistics(tenant_id, namespace_id, plan.bags_beyond(MAX_TERMS))
+        units, grown = plan.projections(statistics)
+        merge_at = self._merges.due(tenant_id, namespace_id, len(plan.finished), now)
+        opens = pending.windows_closed and not plan.windows_closed
+        batch = IndexedBatch(
+            pending=pending,
+            created=tuple(plan.created.values()),
+            extended=plan.extended,
+            links=tuple(plan.links),
+            units=units,
+            grown=grown,
+            windows=plan.windows,
+            counted=plan.counted(units),
+            captures=tuple(_captures(read, plan, stages)),
+            speakers={turn.speaker: turn.event.speaker for turn in kept if turn.speaker},
+            open_episode_id=plan.open_episode.memory_id if plan.open_episode else None,
+            windows_closed=plan.windows_closed,
+            indexed_sequence=max((event.sequence for event in pending.events), default=pending.indexed_sequence),
+            close_windows_at=now + self._rules.silent_after if opens or look_again else None,
+            merge_units_at=merge_at,
+        )
+        written = await self._index.write(batch, now=now)
+        if written:
+            self._merges.committed(tenant_id, namespace_id, len(plan.finished), merge_at, now)
+        return written
+
+    async def _read(
+        self, events: Sequence[Event], stages: dict[str, float]
+    ) -> list[tuple[Event, Analysis, CaptureDecision]]:
+        def read() -> list[tuple[Event, Analysis, CaptureDecision]]:
+            analyses = self._analyzer.analyze_batch(
+                [event.searchable_text for event in events],
+                references=[event.occurred_at for event in events],
+                roles=[event.role.name.lower() for event in events],
+            )
+            return [(e, a, decide(e, a.signals)) for e, a in zip(events, analyses, strict=True)]
+
+        started = time.perf_counter()
+        result = await asyncio.to_thread(read) if events else []
+        stages["analyse"] = _milliseconds_each(started, len(events))
+        return result
+
+    async def _embedded(
+        self,
+        pending: PendingEvents,
+        read: Sequence[tuple[Event, Analysis, CaptureDecision]],
+        stages: dict[str, float],
+    ) -> list[KeptTurn]:
+        kept = [found for found in read if found[2].type is not None]
+        if not kept:
+            return []
+        texts = [unit_text(event, analysis.languages) for event, analysis, _ in kept]
+        started = time.perf_counter()
+        plain = self._embedder.generation.centre(await self._embedder.embed_passages(texts))
+        stages["embed"] = _milliseconds_each(started, len(kept))
+        namespace_id = pending.session.namespace_id
+        return [
+            KeptTurn(
+                event=event,
+                analysis=analysis,
+                decision=decision,
+                plain=plain[at],
+                keywords=self._hasher.keywords(namespace_id, texts[at]),
+                speaker=self._hasher.speaker(namespace_id, event.speaker),
+            )
+            for at, (event, analysis, decision) in enumerate(kept)
+        ]
+
+
+def _captures(
+    read: Sequence[tuple[Event, Analysis, CaptureDecision]], plan: IndexPlan, stages: dict[str, float]
+) -> list[EventCapture]:
+    captures = []
+    for event, _, decision in read:
+        boundary = plan.boundaries.get(event.event_id)
+        reason = f"{decision.reason}; new segment: {boundary}" if boundary else decision.reason
+        captures.append(EventCapture(event.event_id, decision.outcome, decision.importance, reason, stages))
+    return captures
+
+
+def _milliseconds_each(started: float, count: int) -> float:
+    return round((time.perf_counter() - started) * 1000 / max(count, 1), 3)

@@ -1,0 +1,37 @@
+"""The writer's jobs by the names of their tasks."""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from rearview.ports.job_queue import JobHandler
+from rearview.ports.working_memory import SessionKey
+from rearview.writer.forget import Forgetter
+from rearview.writer.index_session import SessionIndexer
+from rearview.writer.merge_fresh_units import UnitMerger
+
+
+def job_handlers(indexer: SessionIndexer, merger: UnitMerger, forgetter: Forgetter) -> Mapping[str, JobHandler]:
+    """Return the handlers; each may run more than once for one job."""
+
+    async def index_session(arguments: Mapping[str, str]) -> None:
+        await indexer.index(_session(arguments))
+
+    async def close_session_windows(arguments: Mapping[str, str]) -> None:
+        await indexer.close_if_silent(_session(arguments))
+
+    async def merge_fresh_units(arguments: Mapping[str, str]) -> None:
+        await merger.merge(UUID(arguments["tenant_id"]), UUID(arguments["namespace_id"]))
+
+    async def clear_working_memory(arguments: Mapping[str, str]) -> None:
+        await forgetter.clear_working_memory(UUID(arguments["tenant_id"]), UUID(arguments["receipt_id"]))
+
+    return {
+        "index_session": index_session,
+        "close_session_windows": close_session_windows,
+        "merge_fresh_units": merge_fresh_units,
+        "clear_working_memory": clear_working_memory,
+    }
+
+
+def _session(arguments: Mapping[str, str]) -> SessionKey:
+    return SessionKey(UUID(arguments["tenant_id"]), UUID(arguments["namespace_id"]), arguments["session_id"])

@@ -1,0 +1,187 @@
+"""Remembering by request: redacted, analysed, embedded and stored before the answer."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rearview.domain.errors import RearviewError
+from rearview.domain.ids import new_id
+from rearview.domain.keyword_bag import KeywordBag
+from rearview.domain.memory import Memory, Origin, Trust
+from rearview.domain.principal import Scope
+from rearview.domain.search_unit import UnitFlag, language_flags
+from rearview.domain.text import Entity, EntityType
+from rearview.domain.turn_text import memory_unit_text
+from rearview.domain.unit_projection import MAX_TERMS, SearchUnit, UnitProjection, indexed_terms
+from rearview.domain.writing import Remember, Remembered, RememberOutcome
+from rearview.ports.analyzer import Analysis, Analyzer
+from rearview.ports.clock import Clock
+from rearview.ports.embedder import Embedder
+from rearview.ports.keyword_hasher import KeywordHasher
+from rearview.ports.memory_store import MemoryStore, NewMemory
+from rearview.ports.redactor import Redactor
+from rearview.ports.turn_reading import Canonical
+from rearview.writer.episodes import merged_entities
+from rearview.writer.index_plan import with_bags
+from rearview.writer.merge_schedule import MergeSchedule
+from rearview.writer.redaction import redacted_remember
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadText:
+    """A text by which a memory is found: what it contains, its (d,) plain vector and its keywords."""
+
+    analysis: Analysis
+    plain: NDArray[np.float32]
+    keywords: tuple[int, ...]
+
+
+class TextReader:
+    """Reads texts of memories: analysis, vector, keywords."""
+
+    def __init__(self, embedder: Embedder, analyzer: Analyzer, hasher: KeywordHasher, canonical: Canonical) -> None:
+        self._embedder = embedder
+        self._analyzer = analyzer
+        self._hasher = hasher
+        self._canonical = canonical
+
+    @property
+    def generation_id(self) -> str:
+        """The generation of the vectors."""
+        return self._embedder.generation.generation_id
+
+    async def read(self, scope: Scope, contents: Sequence[str], times: Sequence[datetime]) -> list[ReadText]:
+        """Read texts together, which costs less than one by one.
+
+        Raises:
+            ModelUnavailable: the embedder cannot answer now.
+        """
+        analyses = await asyncio.to_thread(
+            self._analyzer.analyze_batch, contents, references=times, roles=["user"] * len(contents)
+        )
+        texts = [
+            memory_unit_text(content, moment, analysis.languages)
+            for content, moment, analysis in zip(contents, times, analyses, strict=True)
+        ]
+        plain = self._embedder.generation.centre(await self._embedder.embed_passages(texts))
+        return [
+            ReadText(analysis, plain[at], self._hasher.keywords(scope.namespace_id, texts[at]))
+            for at, analysis in enumerate(analyses)
+        ]
+
+    def entities(self, given: Sequence[str], analysis: Analysis) -> tuple[Entity, ...]:
+        """Return the entities that a caller named, then those that were found."""
+        named = self.named(given)
+        known = {entity.canonical for entity in named}
+        found = [entity for entity in analysis.entities if entity.canonical not in known]
+        return merged_entities(named, found)
+
+    def named(self, given: Sequence[str]) -> tuple[Entity, ...]:
+        """Return the entities that a caller named."""
+        return merged_entities((), [Entity(EntityType.OTHER, text, self._canonical(text), 0, 0) for text in given])
+
+
+class MemoryKeeper:
+    """The use cases of `Remember` and `BatchRemember`."""
+
+    def __init__(
+        self, store: MemoryStore, reader: TextReader, redactor: Redactor, merges: MergeSchedule, clock: Clock
+    ) -> None:
+        self._store = store
+        self._reader = reader
+        self._redactor = redactor
+        self._merges = merges
+        self._clock = clock
+
+    async def remember(self, scope: Scope, command: Remember) -> Remembered:
+        """Store a memory, or find that it is known word for word; recall finds it from here on.
+
+        Raises:
+            InvalidFields: the metadata is nested too deep.
+            RequestIdReused: the request id stands for another request.
+            ModelUnavailable, Unavailable: nothing was stored, or it was and the answer got lost; repeat.
+        """
+        result = (await self.remember_all(scope, [command]))[0]
+        if isinstance(result, RearviewError):
+            raise result
+        return result
+
+    async def remember_all(self, scope: Scope, commands: Sequence[Remember]) -> list[Remembered | RearviewError]:
+        """Store memories, each succeeding or failing by itself; results in order.
+
+        Raises:
+            ModelUnavailable: none could be embedded.
+        """
+        results: dict[int, Remembered | RearviewError] = {}
+        redacted: dict[int, tuple[Remember, tuple[str, ...]]] = {}
+        for at, command in enumerate(commands):
+            try:
+                before = await self._store.remembered_before(scope, command.request) if command.request else None
+                if before is not None:
+                    results[at] = before
+                else:
+                    redacted[at] = await asyncio.to_thread(redacted_remember, command, self._redactor)
+            except RearviewError as error:
+                results[at] = error
+        if redacted:
+            fresh = [command for command, _ in redacted.values()]
+            read = await self._reader.read(scope, [c.content for c in fresh], [c.occurred_at for c in fresh])
+            for (at, (command, categories)), text in zip(redacted.items(), read, strict=True):
+                try:
+                    results[at] = await self._store_one(scope, command, categories, text)
+                except RearviewError as error:
+                    results[at] = error
+        return [results[at] for at in range(len(commands))]
+
+    async def _store_one(
+        self, scope: Scope, command: Remember, categories: tuple[str, ...], text: ReadText
+    ) -> Remembered:
+        now = self._clock.now()
+        memory = Memory(
+            memory_id=new_id(),
+            type=command.type,
+            content=command.content,
+            occurred_at=command.occurred_at,
+            created_at=now,
+            updated_at=now,
+            origin=Origin.USER,
+            trust=Trust.TRUSTED,
+            priority=command.priority,
+            pinned=command.pinned,
+            labels=command.labels,
+            metadata=command.metadata,
+            entities=self._reader.entities(command.entities, text.analysis),
+            intent=text.analysis.intent,
+            sentiment=text.analysis.sentiment,
+            valid_from=command.valid_from,
+            expires_at=command.expires_at,
+            session_id=command.session_id,
+            languages=text.analysis.languages,
+            generation_id=self._reader.generation_id,
+            redactions=categories,
+        )
+        new = await projected(self._store, scope, memory, text)
+        merge_at = self._merges.due(scope.tenant_id, scope.namespace_id, 1, now)
+        remembered = await self._store.remember(scope, new, request=command.request, now=now, merge_units_at=merge_at)
+        if remembered.outcome is RememberOutcome.CREATED:
+            self._merges.committed(scope.tenant_id, scope.namespace_id, 1, merge_at, now)
+        return remembered
+
+
+async def projected(store: MemoryStore, scope: Scope, memory: Memory, text: ReadText) -> NewMemory:
+    """Return a memory with the unit by which it is found as a whole: plain vector, own keywords, no window."""
+    bag = KeywordBag.of(text.keywords)
+    terms = tuple(bag.weights) if len(bag.weights) > MAX_TERMS else ()
+    statistics = with_bags(await store.statistics(scope.tenant_id, scope.namespace_id, terms), [bag])
+    flags = language_flags(text.analysis.languages)
+    if text.analysis.time_ranges:
+        flags |= UnitFlag.RESOLVABLE_TIME
+    if memory.origin is Origin.USER:
+        flags |= UnitFlag.ROLE_USER
+    projection = UnitProjection(memory.memory_id, text.plain, indexed_terms(bag, statistics), closed=True)
+    unit = SearchUnit(memory.memory_id, memory.occurred_at, memory.type, projection, flags=flags)
+    return NewMemory(memory, unit, bag)

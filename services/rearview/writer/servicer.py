@@ -1,0 +1,126 @@
+"""The writer's RPCs: convert, call the use case, convert."""
+
+from collections.abc import AsyncIterator
+from typing import Any, Never
+
+import grpc.aio
+
+from rearview.domain.errors import FeatureNotOffered, RearviewError
+from rearview.domain.names import parse_session
+from rearview.domain.principal import Access
+from rearview.internal.v1 import writer_service_pb2_grpc
+from rearview.ports.clock import Clock
+from rearview.rpc.call_context import current_caller
+from rearview.rpc.convert.events import append_events_from_proto, event_to_proto, session_to_proto
+from rearview.rpc.convert.forgets import forget_from_proto, forget_receipt_to_proto, receipt_id_from_name
+from rearview.rpc.convert.memories import (
+    batch_remember_from_proto,
+    batch_remembered_to_proto,
+    memory_to_proto,
+    remember_from_proto,
+    remembered_to_proto,
+    update_memory_from_proto,
+)
+from rearview.rpc.scopes import scope_of
+from rearview.v1 import event_pb2, forget_pb2, memory_pb2, memory_service_pb2
+from rearview.writer.append_events import EventAppender
+from rearview.writer.end_session import SessionEnder
+from rearview.writer.forget import Forgetter
+from rearview.writer.remember import MemoryKeeper
+from rearview.writer.update_memory import MemoryUpdater
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class WriterServicer(writer_service_pb2_grpc.WriterServiceServicer):
+    """`rearview.internal.v1.WriterService`."""
+
+    def __init__(
+        self,
+        appender: EventAppender,
+        ender: SessionEnder,
+        keeper: MemoryKeeper,
+        updater: MemoryUpdater,
+        forgetter: Forgetter,
+        clock: Clock,
+    ) -> None:
+        self._appender = appender
+        self._ender = ender
+        self._keeper = keeper
+        self._updater = updater
+        self._forgetter = forgetter
+        self._clock = clock
+
+    async def AppendEvents(
+        self, request: memory_service_pb2.AppendEventsRequest, context: Context
+    ) -> memory_service_pb2.AppendEventsResponse:
+        command = append_events_from_proto(request, self._clock.now())
+        scope = scope_of(current_caller(), command.namespace, Access.WRITE)
+        events = await self._appender.append(scope, command)
+        return memory_service_pb2.AppendEventsResponse(
+            events=[
+                event_to_proto(event, command.namespace, command.session_id, with_metadata=False) for event in events
+            ]
+        )
+
+    async def EndSession(self, request: memory_service_pb2.EndSessionRequest, context: Context) -> event_pb2.Session:
+        name = parse_session(request.name, "name")
+        scope = scope_of(current_caller(), name.namespace, Access.WRITE)
+        return session_to_proto(await self._ender.end(scope, name.session), name.namespace)
+
+    async def Remember(
+        self, request: memory_service_pb2.RememberRequest, context: Context
+    ) -> memory_service_pb2.RememberResponse:
+        command = remember_from_proto(request, self._clock.now())
+        scope = scope_of(current_caller(), command.namespace, Access.WRITE)
+        return remembered_to_proto(await self._keeper.remember(scope, command), command.namespace)
+
+    async def BatchRemember(
+        self, request: memory_service_pb2.BatchRememberRequest, context: Context
+    ) -> memory_service_pb2.BatchRememberResponse:
+        namespace, commands = batch_remember_from_proto(request, self._clock.now())
+        scope = scope_of(current_caller(), namespace, Access.WRITE)
+        valid = [command for command in commands if not isinstance(command, RearviewError)]
+        results = iter(await self._keeper.remember_all(scope, valid))
+        return batch_remembered_to_proto(
+            [command if isinstance(command, RearviewError) else next(results) for command in commands], namespace
+        )
+
+    async def UpdateMemory(
+        self, request: memory_service_pb2.UpdateMemoryRequest, context: Context
+    ) -> memory_pb2.Memory:
+        command = update_memory_from_proto(request)
+        scope = scope_of(current_caller(), command.namespace, Access.WRITE)
+        return memory_to_proto(await self._updater.update(scope, command), command.namespace)
+
+    async def Forget(self, request: forget_pb2.ForgetRequest, context: Context) -> forget_pb2.ForgetReceipt:
+        command = forget_from_proto(request)
+        scope = scope_of(current_caller(), command.namespace, Access.WRITE)
+        return forget_receipt_to_proto(await self._forgetter.forget(scope, command))
+
+    async def Restore(self, request: forget_pb2.RestoreRequest, context: Context) -> forget_pb2.ForgetReceipt:
+        receipt_id = receipt_id_from_name(request.name)
+        caller = current_caller()
+        # The name says nothing of the namespace. A receipt of another tenant is not seen, one of a namespace out of
+        # reach is denied.
+        tenant_id = caller.tenant_id
+        if tenant_id is None:
+            scope_of(caller, "", Access.WRITE)
+            raise AssertionError("a caller without a tenant reaches nothing")
+        receipt = await self._forgetter.receipt(tenant_id, receipt_id)
+        scope = scope_of(caller, receipt.namespace, Access.WRITE)
+        return forget_receipt_to_proto(await self._forgetter.restore(scope, receipt_id))
+
+    async def UndoSupersession(
+        self, request: memory_service_pb2.UndoSupersessionRequest, context: Context
+    ) -> memory_pb2.Memory:
+        _not_offered("UndoSupersession")
+
+    async def ImportMemories(
+        self, request_iterator: AsyncIterator[memory_service_pb2.ImportMemoriesRequest], context: Context
+    ) -> memory_service_pb2.ImportMemoriesResponse:
+        _not_offered("ImportMemories")
+
+
+def _not_offered(feature: str) -> Never:
+    raise FeatureNotOffered(f"{feature} is not offered by this version", feature=feature)

@@ -1,0 +1,99 @@
+"""Changing a memory: the fields of the mask, and how it is found when its text changes."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from rearview.domain.errors import Conflict, EtagMismatch
+from rearview.domain.memory import Memory
+from rearview.domain.names import MemoryName
+from rearview.domain.principal import Scope
+from rearview.domain.writing import UpdateMemory
+from rearview.ports.clock import Clock
+from rearview.ports.memory_store import MemoryStore, NewMemory
+from rearview.ports.redactor import Redactor
+from rearview.writer.redaction import redacted_update
+from rearview.writer.remember import ReadText, TextReader, projected
+
+_MOST_ATTEMPTS = 5
+_PLAIN_FIELDS = ("priority", "pinned", "labels", "metadata", "occurred_at", "valid_from", "valid_to")
+
+
+class MemoryUpdater:
+    """The use case of `UpdateMemory`."""
+
+    def __init__(self, store: MemoryStore, reader: TextReader, redactor: Redactor, clock: Clock) -> None:
+        self._store = store
+        self._reader = reader
+        self._redactor = redactor
+        self._clock = clock
+
+    async def update(self, scope: Scope, command: UpdateMemory) -> Memory:
+        """Change a memory and return it. With an etag, only the version it names; without, the last write wins.
+
+        Raises:
+            NotFound: there is no such memory, or it was forgotten.
+            EtagMismatch: the memory is of another version.
+            Conflict: it kept changing.
+            InvalidFields: the metadata is nested too deep.
+            RequestIdReused: the request id stands for another request.
+            ModelUnavailable, Unavailable: repeat the request.
+        """
+        if command.request:
+            done = await self._store.updated_before(scope, command.request)
+            if done is not None:
+                return done
+        redacted, categories = await asyncio.to_thread(redacted_update, command, self._redactor)
+        text: ReadText | None = None
+        for _ in range(_MOST_ATTEMPTS):
+            before = await self._store.get(scope, command.memory_id)
+            if command.etag and command.etag != before.etag:
+                raise EtagMismatch(
+                    "the memory was changed since its etag was read",
+                    resource_name=str(MemoryName(scope.namespace, command.memory_id)),
+                )
+            moment = redacted.occurred_at if "occurred_at" in command.mask else before.occurred_at
+            if "content" in command.mask and text is None:
+                text = (await self._reader.read(scope, [redacted.content], [moment or before.occurred_at]))[0]
+            now = self._clock.now()
+            after = self._changed(before, redacted, categories, text, now)
+            projection: NewMemory | None = None
+            if text is not None:
+                projection = await projected(self._store, scope, after, text)
+            try:
+                return await self._store.update(
+                    scope, before, after, projection=projection, request=command.request, now=now
+                )
+            except Conflict:
+                continue
+        raise Conflict(
+            "the memory kept changing; repeat the request",
+            retry_after_seconds=0.5,
+            resource_name=str(MemoryName(scope.namespace, command.memory_id)),
+        )
+
+    def _changed(
+        self, before: Memory, command: UpdateMemory, categories: tuple[str, ...], text: ReadText | None, now: datetime
+    ) -> Memory:
+        mask = command.mask
+        values: dict[str, Any] = {name: getattr(command, name) for name in _PLAIN_FIELDS if name in mask}
+        if "expire_time" in mask:
+            values["expires_at"] = command.expires_at
+        values["redactions"] = tuple(dict.fromkeys((*before.redactions, *categories)))
+        if text is not None:
+            values |= _of_text(command, text)
+            values["entities"] = self._reader.entities(command.entities if "entities" in mask else (), text.analysis)
+        elif "entities" in mask:
+            values["entities"] = self._reader.named(command.entities)
+        return replace(before, updated_at=now, **values)
+
+
+def _of_text(command: UpdateMemory, text: ReadText) -> Mapping[str, Any]:
+    return {
+        "content": command.content,
+        "intent": text.analysis.intent,
+        "sentiment": text.analysis.sentiment,
+        "languages": text.analysis.languages,
+    }

@@ -1,0 +1,180 @@
+"""The supervisor with real gRPC services: order, crashes, stubbornness, a second start."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import psutil
+import pytest
+
+from rearview.embedded.stack_status import ProcessState, StackState
+from tests.integration.embedded.conftest import MakeStack
+from tests.support.supervised_stack import SupervisedStack, processes_of
+
+SERVICES = ("writer", "retriever", "lifecycle", "gateway")
+
+
+def journal(stack: SupervisedStack) -> list[str]:
+    path = stack.folder.root.with_name("data.journal")
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+def wait_until_back(stack: SupervisedStack, name: str, old_pid: int | None) -> None:
+    stack.wait_until(
+        lambda: stack.process(name).state is ProcessState.READY and stack.process(name).pid not in (None, old_pid),
+        f"{name} to come back",
+    )
+
+
+def test_services_start_after_what_they_need_and_drain_before_it_goes(make_tiny_stack: MakeStack) -> None:
+    stack = make_tiny_stack().start()
+    started = journal(stack)
+    assert started[0] == "migrated"
+    assert set(started[1:4]) == {"start writer", "start retriever", "start lifecycle"}
+    assert started[4] == "start gateway"
+    assert stack.stop() == 0
+    stopped = journal(stack)[5:]
+    assert stopped[0] == "drained gateway"
+    assert set(stopped[1:]) == {"drained writer", "drained retriever", "drained lifecycle"}
+    log = stack.folder.log_file("supervisor").read_text(encoding="utf-8")
+    moments = [log.index(f" {name} stopped") for name in ("gateway", "writer", "postgres")]
+    assert moments == sorted(moments)
+    assert stack.status() is not None
+    assert processes_of(stack.folder.root) == []
+
+
+def test_ctrl_c_stops_in_order_too(make_tiny_stack: MakeStack) -> None:
+    stack = make_tiny_stack().start()
+    stack.signal(signal.SIGINT)
+    assert stack.wait_for_end() == 0
+    assert journal(stack)[5] == "drained gateway"
+
+
+def test_output_goes_to_one_log_each_and_coloured_to_the_console(make_tiny_stack: MakeStack) -> None:
+    stack = make_tiny_stack().start()
+    for service in SERVICES:
+        assert "serves 服务已启动" in stack.folder.log_file(service).read_text(encoding="utf-8")
+    lines = [line for line in stack.console.splitlines() if "gateway serves 服务已启动" in line]
+    assert len(lines) == 1
+    assert lines[0].startswith("\x1b[")
+    assert "gateway     |" in lines[0]
+
+
+def test_a_killed_service_is_started_again_and_the_others_stay(make_tiny_stack: MakeStack) -> None:
+    stack = make_tiny_stack().start()
+    pids = {name: stack.process(name).pid for name in SERVICES}
+    os.kill(pids["writer"] or 0, signal.SIGKILL)
+    wait_until_back(stack, "writer", pids["writer"])
+    assert stack.process("writer").restarts == 1
+    assert {name: stack.process(name).pid for name in SERVICES if name != "writer"} == {
+        name: pid for name, pid in pids.items() if name != "writer"
+    }
+
+
+def test_a_service_that_keeps_crashing_is_reported_and_tried_on(make_tiny_stack: MakeStack) -> None:
+    stack = make_tiny_stack().start()
+    for _ in range(3):
+        pid = stack.process("retriever").pid
+        os.kill(pid or 0, signal.SIGKILL)
+        stack.wait_until(
+            lambda pid=pid: (  # type: ignore[misc]
+                stack.process("retriever").state is ProcessState.CRASH_LOOP
+                or (stack.process("retriever").state is ProcessState.READY and stack.process("retriever").pid != pid)
+            ),
+            "the next attempt",
+        )
+    log = stack.folder.log_file("supervisor").read_text(encoding="utf-8")
+    assert "crashed 3 times in a row, next try in 0.5 s: ended by SIGKILL" in log
+    wait_until_back(stack, "retriever", pid)
+
+
+def test_a_service_that_never_starts_fails_the_start_with_its_log(make_tiny_stack: MakeStack) -> None:
+    stack = make_tiny_stack(environment={"TINY_BROKEN": "lifecycle"})
+    stack.launch()
+    assert stack.wait_for_end() == 1
+    status = stack.status()
+    assert status is not None
+    assert status.state is StackState.FAILED
+    assert "lifecycle does not start: exited with code 1" in status.message
+    assert "lifecycle is broken on purpose" in status.message
+    assert processes_of(stack.folder.root) == []
+
+
+def test_a_service_that_ignores_the_stop_is_killed_and_the_rest_stops_in_order(make_tiny_stack: MakeStack) -> None:
+    stack = make_tiny_stack(environment={"TINY_STUBBORN": "writer"}).start()
+    assert stack.stop() == 0
+    assert "drained writer" not in journal(stack)
+    assert "drained gateway" in journal(stack)
+    assert processes_of(stack.folder.root) == []
+
+
+def test_a_stop_during_the_start_is_obeyed(make_tiny_stack: MakeStack) -> None:
+    stack = make_tiny_stack()
+    stack.launch()
+    stack.wait_until(lambda: (status := stack.status()) is not None and bool(status.processes), "the first sign")
+    assert stack.stop() == 0
+    assert processes_of(stack.folder.root) == []
+
+
+def test_a_second_start_is_refused_and_told_who_runs_it(make_tiny_stack: MakeStack) -> None:
+    stack = make_tiny_stack().start()
+    pids = stack.child_pids()
+    second = make_tiny_stack()
+    second.launch()
+    assert second.wait_for_end() == 1
+    assert f"already run by process {stack.pid}" in second.console
+    assert stack.child_pids() == pids
+    assert all(psutil.pid_exists(pid) for pid in pids.values())
+    status = stack.status()
+    assert status is not None
+    assert status.state is StackState.READY
+
+
+def test_a_killed_supervisor_takes_its_services_along(make_tiny_stack: MakeStack) -> None:
+    first = make_tiny_stack().start()
+    pids = first.child_pids()
+    assert set(SERVICES) < set(pids)
+    first.kill()
+    left = [psutil.Process(pid) for pid in pids.values() if psutil.pid_exists(pid)]
+    _, alive = psutil.wait_procs(left, timeout=60)
+    assert alive == []
+    assert processes_of(first.folder.root) == []
+    assert make_tiny_stack().start().stop() == 0
+
+
+def test_the_first_tenant_is_made_once_and_its_keys_are_kept(make_tiny_stack: MakeStack) -> None:
+    stack = make_tiny_stack().start()
+    endpoints = stack.endpoints()
+    assert (endpoints.tenant, endpoints.admin_key, endpoints.api_key) == (
+        "default",
+        "admin-of-default",
+        "agent-PRINCIPAL_ROLE_WRITE",
+    )
+    assert endpoints.operator_key
+    stack.stop()
+    assert make_tiny_stack().start().endpoints() == endpoints
+
+
+def test_a_tenant_whose_keys_are_lost_is_explained(make_tiny_stack: MakeStack) -> None:
+    stack = make_tiny_stack().start()
+    stack.stop()
+    path = stack.folder.secrets_file
+    content = json.loads(path.read_text(encoding="utf-8"))
+    del content["tenant"]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    second = make_tiny_stack()
+    second.launch()
+    assert second.wait_for_end() == 1
+    assert "tenant 'default' exists, but its keys are not in secrets.json" in second.console
+    assert make_tiny_stack("--tenant", "second").start().endpoints().tenant == "second"
+
+
+@pytest.mark.parametrize("name", ["postgres", "gateway"])
+def test_the_status_file_follows_a_restart(make_tiny_stack: MakeStack, name: str) -> None:
+    stack = make_tiny_stack().start()
+    pid = stack.process(name).pid
+    os.kill(pid or 0, signal.SIGKILL)
+    wait_until_back(stack, name, pid)
+    assert stack.child_pids()[name] == stack.process(name).pid

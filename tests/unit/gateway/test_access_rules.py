@@ -1,0 +1,76 @@
+"""The table of access rules against the public API's own description."""
+
+import re
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from google.protobuf import descriptor_pool, message_factory
+from google.protobuf.descriptor import MethodDescriptor
+
+from rearview.domain.errors import InvalidFields
+from rearview.domain.principal import Role
+from rearview.gateway.access_rules import ACCESS_RULES, About, Need, ServiceName
+from rearview.gateway.app import SERVED
+from rearview.internal.v1 import lifecycle_service_pb2, retriever_service_pb2, writer_service_pb2
+
+PROTOS = Path(__file__).parents[3] / "protos" / "rearview" / "v1"
+METHODS: list[MethodDescriptor] = [
+    method for name in SERVED for method in descriptor_pool.Default().FindServiceByName(name).methods
+]
+INTERNAL = {
+    ServiceName.WRITER: writer_service_pb2.DESCRIPTOR.services_by_name["WriterService"],
+    ServiceName.RETRIEVER: retriever_service_pb2.DESCRIPTOR.services_by_name["RetrieverService"],
+    ServiceName.LIFECYCLE: lifecycle_service_pb2.DESCRIPTOR.services_by_name["LifecycleService"],
+}
+
+
+def path_of(method: MethodDescriptor) -> str:
+    return f"/{method.containing_service.full_name}/{method.name}"
+
+
+def test_every_service_of_the_public_package_is_served() -> None:
+    declared = re.findall(r"^service (\w+)", "\n".join(p.read_text() for p in PROTOS.glob("*.proto")), re.MULTILINE)
+    assert {f"rearview.v1.{name}" for name in declared} == set(SERVED)
+
+
+def test_every_method_has_a_rule_and_every_rule_a_method() -> None:
+    assert {path_of(method) for method in METHODS} == set(ACCESS_RULES)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_rules_fit_their_methods(method: MethodDescriptor) -> None:
+    rule = ACCESS_RULES[path_of(method)]
+    if rule.done_by is not ServiceName.GATEWAY:
+        behind = INTERNAL[rule.done_by].methods_by_name[method.name]
+        assert behind.client_streaming == method.client_streaming
+        assert behind.server_streaming == method.server_streaming
+    if rule.about is About.NAMED:
+        empty = message_factory.GetMessageClass(method.input_type)()
+        with suppress(InvalidFields):
+            assert rule.names(empty) == ()
+    else:
+        assert rule.names(object()) == ()
+    if rule.done_by is ServiceName.WRITER:
+        assert (rule.need, rule.role) == (Need.WRITE, Role.WRITE)
+    assert (rule.role is Role.OPERATOR) == (rule.about is About.PLATFORM)
+
+
+def test_every_internal_method_is_reached() -> None:
+    forwarded = {(rule.done_by, path.rpartition("/")[2]) for path, rule in ACCESS_RULES.items()}
+    for service, descriptor in INTERNAL.items():
+        assert {(service, method.name) for method in descriptor.methods} <= forwarded
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_the_rule_requires_the_role_that_the_documentation_names(method: MethodDescriptor) -> None:
+    service = f"service {method.containing_service.name} "
+    text = next(text for text in (p.read_text() for p in PROTOS.glob("*.proto")) if service in text)
+    service_comment, _, body = text.partition(service)
+    comment = re.search(rf"((?:  //.*\n)+)  rpc {method.name}\(", body)
+    assert comment is not None
+    words = re.findall(r"Role (\w+)", comment[1]) or re.findall(r"(Operator|Admin)\.", comment[1])
+    if not words and service_comment.rstrip().endswith("Role admin."):
+        words = ["admin"]
+    if words:
+        assert ACCESS_RULES[path_of(method)].role == Role(words[0].lower())
