@@ -18,6 +18,7 @@ import pytest
 import pytest_asyncio
 
 from rearview.adapters.models.registry import EmbedderSettings, open_embedder
+from rearview.adapters.postgres.database import Database
 from rearview.domain.event import Event, EventRole
 from rearview.domain.ids import new_id
 from rearview.domain.principal import Scope
@@ -99,6 +100,15 @@ class WriterBench:
     async def count(self, table: str, condition: str = "true", *parameters: object) -> int:
         """Return how many rows of a table meet a condition."""
         return int((await self.rows(f"SELECT count(*) AS n FROM {table} WHERE {condition}", *parameters))[0]["n"])
+
+    async def open_connections(self, database: Database, count: int = 8) -> None:
+        """Have so many connections open, so that what runs at once really meets in the database."""
+
+        async def hold() -> None:
+            async with database.transaction(self.scope.tenant_id) as connection:
+                await (await connection.execute("SELECT pg_sleep(0.5)")).fetchone()
+
+        await asyncio.gather(*(hold() for _ in range(count)))
 
     async def every_text(self) -> str:
         """Return all that is stored in any column of any table, as one text."""

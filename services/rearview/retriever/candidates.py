@@ -1,7 +1,7 @@
 """From what the routes found to scored candidates."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -104,8 +104,10 @@ class CandidateScorer:
                     turn=turn,
                     routes=routes,
                     standing=standing,
-                    score=replace(
-                        score_parts(relevance(float(fused.total[at])), standing, question.profile),
+                    score=score_parts(
+                        relevance(float(fused.total[at])),
+                        standing,
+                        question.profile,
                         vector_similarity=unit.similarity if unit else None,
                         keyword_score=unit.keyword_score if unit else turn.keyword_score if turn else None,
                         fusion_terms=logit_terms({name: values[at] for name, values in terms.items()}),
@@ -202,8 +204,17 @@ class CandidateScorer:
         )
 
 
-def score_parts(relevance_part: float, standing: Standing, profile: Profile) -> ScoreParts:
-    """Return the memory score of a candidate, without the figures behind its relevance."""
+def score_parts(
+    relevance_part: float,
+    standing: Standing,
+    profile: Profile,
+    *,
+    vector_similarity: float | None,
+    keyword_score: float | None,
+    fusion_terms: Mapping[str, float],
+    rerank_score: float | None = None,
+) -> ScoreParts:
+    """Return the memory score of a candidate, with the figures behind its relevance."""
     score = memory_score(relevance_part, standing, profile)
     return ScoreParts(
         total=score.total,
@@ -215,6 +226,10 @@ def score_parts(relevance_part: float, standing: Standing, profile: Profile) -> 
         recency_weight=profile.recency,
         frequency_weight=profile.frequency,
         emotion_weight=profile.emotion,
+        vector_similarity=vector_similarity,
+        keyword_score=keyword_score,
+        rerank_score=rerank_score,
+        fusion_terms=fusion_terms,
     )
 
 

@@ -12,6 +12,7 @@ from uuid import UUID
 import pytest
 
 from rearview.client import AsyncClient, AsyncSession, Client, Session, ToolCall, Turn, memory_filter
+from rearview.client.connection import connection_to
 from rearview.client.memory_calls import NewMemory
 from rearview.domain import errors
 from rearview.domain.tenancy import Quotas
@@ -51,6 +52,7 @@ def test_every_call_carries_the_key_and_a_deadline(gateway: Gateway, client: Cli
     _, _, metadata = gateway.calls[0]
     assert metadata["authorization"] == f"Bearer {KEY}"
     assert KEY not in repr(client)
+    assert KEY not in repr(connection_to("localhost:1", KEY, None))
     client.with_options(timeout_seconds=60).get_memory(MEMORY)
     first, second = gateway.deadlines
     assert first is not None

@@ -10,11 +10,11 @@ import grpc
 import grpc.aio
 import numpy as np
 import pytest
+from pydantic import SecretStr
 
 from rearview.domain.event import CaptureOutcome
 from rearview.domain.ids import new_id
 from rearview.domain.principal import Access, Caller, NamespaceAccess, Role
-from rearview.embedded.endpoints import Endpoints
 from rearview.internal.v1 import retriever_service_pb2
 from rearview.internal.v1.retriever_service_pb2_grpc import RetrieverServiceStub
 from rearview.ports.embedder import Embedder
@@ -34,18 +34,21 @@ KEY = "an internal key of more than thirty-two bytes"
 async def address(database: DatabaseUrls, redis_url: str) -> AsyncIterator[str]:
     config = RetrieverConfig(
         listen="127.0.0.1:0",
-        database_url=database.service,
-        redis_url=redis_url,
-        internal_key=KEY,
+        database_url=SecretStr(database.service),
+        redis_url=SecretStr(redis_url),
+        internal_key=SecretStr(KEY),
         drain_seconds=1,
     )
     started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     stop = asyncio.Event()
     task = asyncio.create_task(run_retriever(config, on_started=started.set_result, stop=stop))
-    await asyncio.wait({task, started}, return_when=asyncio.FIRST_COMPLETED)
-    if task.done():
-        task.result()
-    yield f"127.0.0.1:{started.result()}"
+
+    def tell_end(ended: asyncio.Task[None]) -> None:
+        if not started.done():
+            started.set_exception(ended.exception() or EOFError("the service ended before it served"))
+
+    task.add_done_callback(tell_end)
+    yield f"127.0.0.1:{await started}"
     stop.set()
     await task
 
@@ -95,7 +98,7 @@ async def test_recall_and_its_trace(address: str, library: Library) -> None:
         for hit in answer.hits:
             assert hit.citation in answer.context
 
-        async def trace() -> recall_pb2.RecallTrace:
+        async def trace() -> Any:
             return await stub.GetRecallTrace(
                 recall_pb2.GetRecallTraceRequest(name=answer.trace), metadata=metadata, timeout=20
             )

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from rearview.adapters.postgres.memory_store import PostgresMemoryStore
 from rearview.domain.errors import EtagMismatch, NotFound, RearviewError, RequestIdReused
 from rearview.domain.forget import Forget, ForgetMemories
 from rearview.domain.memory import Memory, MemoryType, Trust
@@ -52,6 +53,9 @@ async def test_the_same_words_again_are_redundant(bench: WriterBench, text: str)
 
 
 async def test_the_same_words_remembered_at_once_make_one_memory(bench: WriterBench) -> None:
+    store = bench.writer.keeper._store
+    assert isinstance(store, PostgresMemoryStore)
+    await bench.open_connections(store._database)
     outcomes = await asyncio.gather(*(bench.remember("下周三去上海 by train") for _ in range(6)))
     assert sorted(result.outcome.name for result in outcomes) == ["CREATED", *["REDUNDANT"] * 5]
     assert len({result.memory.memory_id for result in outcomes}) == 1

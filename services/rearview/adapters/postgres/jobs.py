@@ -48,7 +48,12 @@ class ProcrastinateJobQueue:
             min_size=1,
             max_size=min(concurrency, 4) + 1,
             timeout=5.0,
-            kwargs={"application_name": APPLICATION_NAME, "connect_timeout": 5},
+            kwargs={
+                "application_name": APPLICATION_NAME,
+                "connect_timeout": 5,
+                # What a worker says of a job may get lost in a crash of the server: the job then runs once more.
+                "options": "-c synchronous_commit=off",
+            },
         )
         app = App(connector=connector)
         for task, handler in handlers.items():
