@@ -1,6 +1,7 @@
 """`rearview demo`: the main job, shown and checked; every tick was tested against the running system."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -198,8 +199,11 @@ def _show_forget(client: Client, namespace: str, claims: Claims) -> None:
     )
     after = client.recall(query, namespace=namespace, top_k=20)
     claims.check("at once: it is not found by any route", _place(after, FORGOTTEN_WORDS) is None)
-    claims.check("the memory itself is gone", _is_gone(client, memory.name))
-    claims.check("its session lists no events", not list(client.list_events(FORGOTTEN_SESSION, namespace=namespace)))
+    claims.check("the memory itself is gone", _is_gone(lambda: client.get_memory(memory.name)))
+    claims.check(
+        "its session and the events in it are gone",
+        _is_gone(lambda: list(client.list_events(FORGOTTEN_SESSION, namespace=namespace))),
+    )
     receipt = _wait_until_purged(client, receipt)
     table = Table("erased from", "count")
     for place in receipt.places:
@@ -241,9 +245,9 @@ def _place(answer: recall_pb2.RecallResponse, words: str) -> int | None:
     return next((place for place, hit in enumerate(answer.hits) if words in _text(hit)), None)
 
 
-def _is_gone(client: Client, memory: str) -> bool:
+def _is_gone(read: Callable[[], object]) -> bool:
     try:
-        client.get_memory(memory)
+        read()
     except NotFound:
         return True
     return False
