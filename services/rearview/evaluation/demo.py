@@ -217,19 +217,13 @@ def _is_proof(receipt: forget_pb2.ForgetReceipt) -> bool:
 
 
 def _hits_table(answer: recall_pb2.RecallResponse) -> Table:
-    table = Table("", "score", "relevance", "recency", "said", "turn", "event")
+    table = Table("", "score", "said", "turn", "found by", box=None)
     for hit in answer.hits:
         said = hit.memory.occurred_at.ToDatetime().date() if hit.memory.HasField("occurred_at") else ""
-        event = hit.events[0].rsplit("-", 1)[-1] if hit.events else ""
-        table.add_row(
-            hit.citation,
-            f"{hit.score.total:.3f}",
-            f"{hit.score.relevance:.3f}",
-            f"{hit.score.recency:.3f}",
-            str(said),
-            _text(hit)[:70],
-            f"…{event}",
+        routes = ", ".join(
+            recall_pb2.RecallRoute.Name(route).removeprefix("RECALL_ROUTE_").lower() for route in hit.routes
         )
+        table.add_row(hit.citation, f"{hit.score.total:.2f}", str(said), _text(hit)[:90], routes)
     return table
 
 
