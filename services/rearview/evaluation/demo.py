@@ -46,7 +46,7 @@ QUESTIONS = (
     Question("exact code in English", "What was the confirmation code KYT-55821 for?", "KYT-55821", 2),
     Question("paraphrase in Chinese", "点菜时要避开哪些食材？", "花生"),
     Question("paraphrase in Chinese", "今年秋天本来打算参加什么比赛？", "半马"),
-    Question("paraphrase in English", "How long is the pool membership valid?", "January 31"),
+    Question("paraphrase in English", "What colour will the office wall be?", "olive green", 1),
     Question("English question, Chinese memory", "What is the name of my cat?", "团子"),
     Question("Chinese question, English memory", "电工什么时候能来？", "electrician"),
     Question("time: 上周", "上周我在江边遇到了谁？", "许航"),
