@@ -31,8 +31,8 @@ TALK = [
 
 @pytest.fixture
 async def writing(
-    writer_config: WriterConfig,  # noqa: F811 - a fixture
-    scope: object,  # noqa: F811 - a fixture
+    writer_config: WriterConfig,
+    scope: object,
     database: DatabaseUrls,
     embedder: Embedder,
 ) -> AsyncIterator[WriterBench]:
