@@ -4,8 +4,8 @@
 
 z-scores are taken inside the pool of candidates, where both text scores are known for every unit. In a namespace that
 holds Chinese and English those of the cosines are taken within each language: a multilingual model rates every text in
-the query's own language above the answer in the other one. Weights were tuned on half of a public dialogue benchmark and held on the
-other half.
+the query's own language above the answer in the other one. Weights were tuned on half of a public dialogue benchmark
+and held on the other half.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rearview.domain.search_unit import UnitFlag
 from rearview.domain.text import TimeRange
+from rearview.domain.unit_projection import NO_FLAGS
 
 SPEAKER_WEIGHT = 3.0
 TIME_WEIGHT = 3.0
@@ -86,7 +87,7 @@ class QueryFeatures:
     speakers: tuple[int, ...] = ()
     time_ranges: tuple[TimeRange, ...] = ()
     asks_when: bool = False
-    languages: UnitFlag = UnitFlag(0)
+    languages: UnitFlag = NO_FLAGS
     both_languages: bool = False
     role_matters: bool = False
 
