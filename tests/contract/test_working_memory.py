@@ -25,7 +25,7 @@ async def memory(request: pytest.FixtureRequest) -> AsyncIterator[WorkingMemory]
     if request.param == "fake":
         yield FakeWorkingMemory(SystemClock())
         return
-    async with RedisConnection(request.getfixturevalue("redis_url")) as connection:
+    async with RedisConnection(request.getfixturevalue("redis_url"), timeout_seconds=30) as connection:
         yield RedisWorkingMemory(connection, SystemClock())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -133,6 +134,17 @@ class SupervisedStack:
         """End the supervisor as a crash or the kernel would: without a word."""
         self.signal(signal.SIGKILL)
         self.wait_for_end()
+
+    def discard(self) -> None:
+        """End all of its processes at once, for a stack whose test is over: an orderly end takes seconds."""
+        for process in processes_of(self.folder.root):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        if self._process is not None:
+            self.wait_for_end()
+        self._process = None
+        _, left = psutil.wait_procs(processes_of(self.folder.root), timeout=WAIT_SECONDS)
+        assert left == []
 
     def child_pids(self) -> dict[str, int]:
         """The pids of the supervised processes as recorded."""

@@ -51,7 +51,7 @@ def main() -> None:
         ]
 
     log = ConsoleLog(Console(force_terminal=True))
-    wiring = Wiring(migrate=migrate, services=services, tenant_id=arguments.tenant)
+    wiring = Wiring(migrate=migrate, build_models=None, services=services, tenant_id=arguments.tenant)
     try:
         asyncio.run(Stack(folder, wiring, on_event=log.event, on_line=log.line, policy=QUICK).run())
     except StackError as error:

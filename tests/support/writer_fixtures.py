@@ -135,6 +135,7 @@ def writer_config(database: DatabaseUrls, redis_url: str, models_dir: Path) -> W
         {
             "database_url": database.service,
             "redis_url": redis_url,
+            "redis_seconds": 30,  # a busy machine is no reason for an acknowledgement to go on without
             "internal_key": "k" * 32,
             "model_dir": models_dir,
             "listen": "127.0.0.1:0",

@@ -15,7 +15,7 @@ from rearview.domain.principal import Scope
 from rearview.domain.recall import Route, ScoreParts
 from rearview.domain.relevance import logit_terms, relevance
 from rearview.domain.scoring import Profile, Standing, memory_score
-from rearview.domain.search_unit import UnitFlag
+from rearview.domain.search_unit import UnitFlag, language_flags
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.query_reader import QueryReader
 from rearview.ports.recall_store import Found, FoundTurn, FoundUnit, Search
@@ -199,6 +199,7 @@ class CandidateScorer:
             speakers=tuple({hashes[name] for name in named}),
             time_ranges=question.time_ranges,
             asks_when=question.asks_when,
+            languages=language_flags(question.languages),
             both_languages=found.statistics.chinese_units > 0 and found.statistics.english_units > 0,
             role_matters=is_user_chat(pool),
         )

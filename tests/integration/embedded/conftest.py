@@ -28,15 +28,15 @@ def place() -> Iterator[Path]:
 
 @pytest.fixture
 def dependencies(place: Path) -> Iterator[SupervisedStack]:
-    """PostgreSQL, Valkey and S3 under a supervisor; not started yet, stopped afterwards."""
+    """PostgreSQL, Valkey and S3 under a supervisor; not started yet, ended afterwards."""
     stack = SupervisedStack(place / "data", DEPENDENCIES_ONLY)
     yield stack
-    stack.stop()
+    stack.discard()
 
 
 @pytest.fixture
 def make_tiny_stack(place: Path) -> Iterator[MakeStack]:
-    """Makes whole stacks with tiny services on one folder; stopped afterwards."""
+    """Makes whole stacks with tiny services on one folder; ended afterwards."""
     made: list[SupervisedStack] = []
 
     def make(*arguments: str, environment: dict[str, str] | None = None) -> SupervisedStack:
@@ -45,4 +45,4 @@ def make_tiny_stack(place: Path) -> Iterator[MakeStack]:
 
     yield make
     for stack in made:
-        stack.stop()
+        stack.discard()

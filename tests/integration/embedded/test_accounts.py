@@ -54,7 +54,7 @@ def ordinary_stack(home: Path) -> Iterator[SupervisedStack]:
         home / "data", prefix=ordinary_account(), environment={"HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
     )
     yield stack
-    stack.stop()
+    stack.discard()
 
 
 def test_an_ordinary_account_runs_everything_itself(ordinary_stack: SupervisedStack) -> None:
@@ -82,7 +82,7 @@ def test_data_below_a_closed_folder_works_and_the_folder_stays_closed(place: Pat
         assert read_marks(stack.start().endpoints()) == [TEXT] * 3
         assert closed.stat().st_mode & 0o777 == 0o700
     finally:
-        stack.stop()
+        stack.discard()
 
 
 def test_root_runs_the_database_of_an_ordinary_account_as_that_account(ordinary_stack: SupervisedStack) -> None:
@@ -94,7 +94,7 @@ def test_root_runs_the_database_of_an_ordinary_account_as_that_account(ordinary_
         postgres = psutil.Process(stack.child_pids()["postgres"])
         assert postgres.uids().real == ordinary_stack.folder.postgres_data.stat().st_uid
     finally:
-        stack.stop()
+        stack.discard()
 
 
 def test_programs_below_a_closed_folder_are_made_reachable(place: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Protocol
 from uuid import UUID
 
 from rearview.adapters.postgres.database import Connection
@@ -11,17 +12,27 @@ from rearview.domain.ids import new_id
 _SQL = load_queries("audit")
 
 
+class Author(Protocol):
+    """Who did it, and in which request: a `Scope` or a `Caller`."""
+
+    @property
+    def principal(self) -> str: ...
+
+    @property
+    def request_id(self) -> str: ...
+
+    @property
+    def trace_id(self) -> str: ...
+
+
 async def record_audit(
     connection: Connection,
-    *,
     tenant_id: UUID,
-    principal: str,
+    author: Author,
     action: str,
     resource_names: Sequence[str],
     recorded_at: datetime,
     detail: str = "",
-    request_id: str = "",
-    trace_id: str = "",
 ) -> None:
     """Add a record; `detail` holds reasons and figures, never content."""
     await connection.execute(
@@ -30,11 +41,11 @@ async def record_audit(
             "tenant_id": tenant_id,
             "record_id": new_id(),
             "recorded_at": recorded_at,
-            "principal": principal,
+            "principal": author.principal,
             "action": action,
             "resource_names": list(resource_names),
             "detail": detail,
-            "request_id": request_id,
-            "trace_id": trace_id,
+            "request_id": author.request_id,
+            "trace_id": author.trace_id,
         },
     )

@@ -93,7 +93,15 @@ class PostgresEventLog:
                 now,
             )
             if new:
-                await _audit(connection, scope, "events.append", session_id, f"events={len(new)}", now)
+                await record_audit(
+                    connection,
+                    scope.tenant_id,
+                    scope,
+                    "events.append",
+                    [_name(scope, session_id)],
+                    now,
+                    f"events={len(new)}",
+                )
                 await bump_epoch(connection, scope.tenant_id, scope.namespace_id, breaking=False)
         return Appended(tuple(answer))
 
@@ -108,12 +116,12 @@ class PostgresEventLog:
         async with self._database.transaction(scope.tenant_id) as connection:
             row = await (await _dicts(connection, "lock_session", place)).fetchone()
             if row is None:
-                raise NotFound("there is no such session", resource_name=str(SessionName(scope.namespace, session_id)))
+                raise NotFound("there is no such session", resource_name=_name(scope, session_id))
             if row["ended_at"] is None:
                 await connection.execute(_SQL["end_session"], place)
                 if not row["index_queued"]:
                     await enqueue_index(connection, scope.tenant_id, scope.namespace_id, session_id)
-                await _audit(connection, scope, "session.end", session_id, "", now)
+                await record_audit(connection, scope.tenant_id, scope, "session.end", [_name(scope, session_id)], now)
         return Session(
             session_id=session_id,
             started_at=row["started_at"],
@@ -173,17 +181,5 @@ async def _answer_again(connection: Connection, scope: Scope, earlier: Any) -> l
     return [events[event_id] for event_id in ids]
 
 
-async def _audit(
-    connection: Connection, scope: Scope, action: str, session_id: str, detail: str, now: datetime
-) -> None:
-    await record_audit(
-        connection,
-        tenant_id=scope.tenant_id,
-        principal=scope.principal,
-        action=action,
-        resource_names=[str(SessionName(scope.namespace, session_id))],
-        recorded_at=now,
-        detail=detail,
-        request_id=scope.request_id,
-        trace_id=scope.trace_id,
-    )
+def _name(scope: Scope, session_id: str) -> str:
+    return str(SessionName(scope.namespace, session_id))

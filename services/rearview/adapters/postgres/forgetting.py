@@ -1,6 +1,6 @@
 """Forgetting and restoring in PostgreSQL."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -118,7 +118,8 @@ class PostgresForgetting:
             sizes = [size[0] for size in await restored.fetchall()]
             taken = {**place, "memories": -len(sizes), "bytes": -sum(sizes)}
             await connection.execute(_SQL["take_from_counts"], taken)
-            await _audit(connection, scope, "memory.restore", [f"forgetReceipts/{receipt_id}"], "", now)
+            names = [f"forgetReceipts/{receipt_id}"]
+            await record_audit(connection, scope.tenant_id, scope, "memory.restore", names, now)
             await bump_epoch(connection, scope.tenant_id, scope.namespace_id, breaking=True)
         return replace(receipt, state=ForgetState.RESTORED)
 
@@ -209,7 +210,7 @@ async def _keep_receipt(
         names.append(str(SessionName(scope.namespace, doomed.whole_session)))
     names += [str(MemoryName(scope.namespace, memory_id)) for memory_id in doomed.memory_ids]
     detail = f"memories={len(doomed.memory_ids)} events={len(doomed.event_ids)} reason={command.reason}"
-    await _audit(connection, scope, "memory.forget", names, detail, now)
+    await record_audit(connection, scope.tenant_id, scope, "memory.forget", names, now, detail)
     await bump_epoch(connection, scope.tenant_id, scope.namespace_id, breaking=True)
 
 
@@ -255,19 +256,3 @@ async def _dicts(connection: Connection, name: str, parameters: Mapping[str, Any
     cursor = connection.cursor(row_factory=dict_row)
     await cursor.execute(_SQL[name], parameters)
     return cursor
-
-
-async def _audit(
-    connection: Connection, scope: Scope, action: str, names: Sequence[str], detail: str, now: datetime
-) -> None:
-    await record_audit(
-        connection,
-        tenant_id=scope.tenant_id,
-        principal=scope.principal,
-        action=action,
-        resource_names=names,
-        recorded_at=now,
-        detail=detail,
-        request_id=scope.request_id,
-        trace_id=scope.trace_id,
-    )

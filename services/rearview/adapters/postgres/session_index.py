@@ -21,6 +21,7 @@ from rearview.domain.context_window import OpenWindows, WindowedTurn
 from rearview.domain.keyword_bag import KeywordBag
 from rearview.domain.memory import Memory, MemoryState
 from rearview.domain.names import SessionName
+from rearview.domain.principal import Scope
 from rearview.domain.unit_projection import KeywordStatistics
 from rearview.ports.session_index import IndexedBatch, OpenEpisode, PendingEvents
 from rearview.ports.working_memory import SessionKey
@@ -204,12 +205,12 @@ async def _write_consequences(connection: Connection, batch: IndexedBatch, now: 
     if batch.captures:
         await record_audit(
             connection,
-            tenant_id=tenant_id,
-            principal=PRINCIPAL,
-            action="session.index",
-            resource_names=[str(SessionName(batch.pending.namespace, session.session_id))],
-            recorded_at=now,
-            detail=f"events={len(batch.captures)} memories={len(batch.created)} units={len(batch.units)}",
+            tenant_id,
+            Scope(tenant_id, namespace_id, batch.pending.namespace, PRINCIPAL),
+            "session.index",
+            [str(SessionName(batch.pending.namespace, session.session_id))],
+            now,
+            f"events={len(batch.captures)} memories={len(batch.created)} units={len(batch.units)}",
         )
     await bump_epoch(connection, tenant_id, namespace_id, breaking=False)
 
