@@ -88,6 +88,9 @@ FITTING_TEXTS = {
     "principal": st.sampled_from(["agent", "reader"]),
     "line": st.just("{}"),
 }
+FITS_UNSET = {"expire_time", "tool_call"}
+"""A time in the future, and a part that fits some roles only."""
+
 REQUIRED = {"name", "names", "parent", "events", "role", "content", "memory", "update_mask", "paths", "query"}
 FLOATS = st.sampled_from([0.0, -0.0, 0.5, 1.0, -1.0, 1e-45, 3.4e38, math.inf, -math.inf, math.nan])
 
@@ -193,6 +196,8 @@ class Fields:
                 if draw(st.integers(0, 9)) >= (9 if field.name in REQUIRED else 4):
                     continue
                 is_wild = draw(st.integers(0, 99)) < 100 * wildness
+                if field.name in FITS_UNSET and not is_wild:
+                    continue
                 value = self.wild(field, depth) if is_wild else self.fitting(field, depth, wildness)
                 if field.message_type is not None and field.message_type.GetOptions().map_entry:
                     self._fill_map(draw, getattr(message, field.name), field, depth, wildness)
