@@ -78,7 +78,10 @@ class PostgresEventReader:
         if not rows or rows[0][0] != session_id:
             name = f"namespaces/{scope.namespace}/sessions/{session_id}/events/{event_id}"
             raise NotFound(f"{name} does not exist", resource_name=name)
-        _, outcome, importance, capture, redactions, indexed_at, memory_ids = rows[0]
+        _, forgotten, outcome, importance, capture, redactions, indexed_at, memory_ids = rows[0]
+        if forgotten:
+            # What it had become is forgotten with it, until it is restored.
+            return CaptureTrace(CaptureOutcome.FORGOTTEN, reason="the event was forgotten", importance=0.0)
         return CaptureTrace(
             outcome=CaptureOutcome(outcome),
             reason=capture.get("reason", ""),
