@@ -6,7 +6,7 @@ from rearview.domain.capture import decide
 from rearview.domain.event import CaptureOutcome, Event, EventRole
 from rearview.domain.text import Language
 from rearview.evaluation.bench_texts import TURNS_PER_SESSION, bench_questions, bench_sessions
-from rearview.language.scripts import languages_of
+from rearview.language.scripts import languages
 from rearview.language.signals import turn_signals
 
 TURNS = 5_000
@@ -20,8 +20,8 @@ def test_turns_are_distinct_and_half_chinese_half_english() -> None:
     said = contents(TURNS)
     assert len(said) == len(set(said)) == TURNS
     assert not [text for text in said if "{" in text or "}" in text]
-    languages = [frozenset(languages_of(text)) for text in said]
-    assert languages.count(frozenset({Language.ZH})) == languages.count(frozenset({Language.EN})) == TURNS // 2
+    spoken = [languages(text) for text in said]
+    assert spoken.count(frozenset({Language.ZH})) == spoken.count(frozenset({Language.EN})) == TURNS // 2
 
 
 def test_every_run_says_the_same_and_another_seed_something_else() -> None:
