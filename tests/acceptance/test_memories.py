@@ -81,8 +81,11 @@ def test_everything_given_is_kept(client: Client) -> None:
     assert read.pinned
     assert read.priority == pytest.approx(0.9)
     assert dict(read.labels) == {"team": "物流", "area": "warehouse"}
-    metadata = MessageToDict(read.metadata)
-    assert metadata == {"floor": 2.0, "tags": ["门禁", "card"], "nested": {"ok": True, "none": None}}
+    assert MessageToDict(read.metadata) == {
+        "floor": 2,
+        "tags": ["门禁", "card"],
+        "nested": {"ok": True, "none": None},
+    }
     assert [entity.text for entity in read.entities][:2] == ["Maja", "仓库"]
     assert read.occurred_at.ToDatetime(UTC) == read.valid_from.ToDatetime(UTC) == said
     assert read.expire_time.ToDatetime(UTC) == expires
