@@ -66,12 +66,7 @@ class SupervisedStack:
             self._process = subprocess.Popen(
                 self._command,
                 cwd=ROOT,
-                env={
-                    **os.environ,
-                    "PYTHONPATH": f"{ROOT / 'services'}{os.pathsep}{ROOT}",
-                    "COLUMNS": "200",
-                    **self._environment,
-                },
+                env=environment(**self._environment),
                 stdin=subprocess.DEVNULL,
                 stdout=console,
                 stderr=subprocess.STDOUT,
@@ -149,6 +144,11 @@ class SupervisedStack:
     def child_pids(self) -> dict[str, int]:
         """The pids of the supervised processes as recorded."""
         return {record.name: record.pid for record in ProcessRecords(self.folder.process_records).all()}
+
+
+def environment(**further: str) -> dict[str, str]:
+    """Return the environment in which the command line runs from the source tree."""
+    return {**os.environ, "PYTHONPATH": f"{ROOT / 'services'}{os.pathsep}{ROOT}", "COLUMNS": "200", **further}
 
 
 def processes_of(folder: Path) -> list[psutil.Process]:
