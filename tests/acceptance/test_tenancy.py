@@ -53,7 +53,8 @@ class Tenant:
     @property
     def resource_ids(self) -> set[str]:
         """The ids of everything it holds."""
-        return {one.name.rsplit("/", 1)[1] for one in (*self.events, *self.memories)}
+        names = [event.name for event in self.events] + [memory.name for memory in self.memories]
+        return {name.rsplit("/", 1)[1] for name in names}
 
 
 @pytest.fixture(scope="module")
