@@ -46,17 +46,8 @@ class PostgresDeadLetters:
                 raise NotFound("there is no such dead letter", resource_name=name)
             await connection.execute(_SQL["replay"], place)
             await connection.execute(_SQL["wake"], {"task": found[0].task})
-            await record_audit(
-                connection,
-                tenant_id=tenant_id,
-                principal=caller.principal,
-                action="dead_letter.replay",
-                resource_names=[name, *filter(None, [found[0].resource_name])],
-                recorded_at=now,
-                detail=f"task={found[0].task}",
-                request_id=caller.request_id,
-                trace_id=caller.trace_id,
-            )
+            names = [name, *filter(None, [found[0].resource_name])]
+            await record_audit(connection, tenant_id, caller, "dead_letter.replay", names, now, f"task={found[0].task}")
         return found[0]
 
 

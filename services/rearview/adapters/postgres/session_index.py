@@ -8,7 +8,7 @@ from uuid import UUID
 from psycopg import AsyncCursor
 from psycopg.rows import dict_row
 
-from rearview.adapters.postgres.audit import record_audit
+from rearview.adapters.postgres.audit import ActingService, record_audit
 from rearview.adapters.postgres.consequences import bump_epoch, enqueue_close_windows, enqueue_merge
 from rearview.adapters.postgres.database import Connection, Database
 from rearview.adapters.postgres.event_rows import event_of
@@ -21,13 +21,12 @@ from rearview.domain.context_window import OpenWindows, WindowedTurn
 from rearview.domain.keyword_bag import KeywordBag
 from rearview.domain.memory import Memory, MemoryState
 from rearview.domain.names import SessionName
-from rearview.domain.principal import Scope
 from rearview.domain.unit_projection import KeywordStatistics
 from rearview.ports.session_index import IndexedBatch, OpenEpisode, PendingEvents
 from rearview.ports.working_memory import SessionKey
 
 _SQL = load_queries("session_index")
-PRINCIPAL = "writer"
+INDEXER = ActingService("writer")
 """In whose name the audit records what a job did."""
 
 
@@ -206,7 +205,7 @@ async def _write_consequences(connection: Connection, batch: IndexedBatch, now: 
         await record_audit(
             connection,
             tenant_id,
-            Scope(tenant_id, namespace_id, batch.pending.namespace, PRINCIPAL),
+            INDEXER,
             "session.index",
             [str(SessionName(batch.pending.namespace, session.session_id))],
             now,
