@@ -17,9 +17,10 @@ import psutil
 from rearview.embedded.endpoints import Endpoints
 from rearview.embedded.log_rotation import tail
 from rearview.embedded.paths import DataFolder
+from rearview.embedded.ports_allocation import SECOND_PORT_DISTANCE
 from rearview.embedded.private_files import read_json
 from rearview.embedded.process_records import ProcessRecords
-from rearview.embedded.s3_server import SECOND_PORT_DISTANCE, SOCKET_FOLDER
+from rearview.embedded.s3_server import SOCKET_FOLDER
 from rearview.embedded.stack_status import ProcessStatus, StackState, StackStatus, read_status
 
 ROOT = Path(__file__).resolve().parents[2]
