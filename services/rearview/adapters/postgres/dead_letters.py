@@ -6,10 +6,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import dict_row
-
 from rearview.adapters.postgres.audit import record_audit
-from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.dead_letter import DeadLetter
 from rearview.domain.errors import NotFound
@@ -54,8 +52,9 @@ class PostgresDeadLetters:
 async def _letters(
     connection: Connection, tenant_id: UUID, *, after: int | None, job: int | None, limit: int
 ) -> list[DeadLetter]:
-    cursor = connection.cursor(row_factory=dict_row)
-    await cursor.execute(_SQL["dead_letters"], {"tenant_id": tenant_id, "after": after, "job": job, "limit": limit})
+    cursor = await dict_rows(
+        connection, _SQL["dead_letters"], {"tenant_id": tenant_id, "after": after, "job": job, "limit": limit}
+    )
     return [
         DeadLetter(
             job_id=row["id"],
