@@ -17,7 +17,7 @@ import pytest
 
 from rearview.embedded.paths import DataFolder
 from tests.integration.embedded.conftest import MakeStack
-from tests.support.supervised_stack import ROOT, processes_of
+from tests.support.supervised_stack import ROOT, discard, environment, processes_of
 
 
 def rearview(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -25,7 +25,7 @@ def rearview(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "rearview.cli", *arguments],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": "services", "REARVIEW_HOME": str(folder), "COLUMNS": "200"},
+        env=environment(REARVIEW_HOME=str(folder)),
         capture_output=True,
         text=True,
         check=False,
@@ -42,7 +42,7 @@ def last_json(result: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 def folder(place: Path) -> Iterator[Path]:
     folder = place / "data"
     yield folder
-    rearview(folder, "down")
+    discard(folder)
 
 
 def verdicts(result: subprocess.CompletedProcess[str]) -> dict[str, str]:
@@ -125,8 +125,10 @@ def test_doctor_finds_exposed_secrets_and_a_frozen_server(folder: Path) -> None:
 
 
 def test_doctor_asks_each_service(make_tiny_stack: MakeStack) -> None:
-    stack = make_tiny_stack().start()
-    assert rearview(stack.folder.root, "doctor", "--json").returncode == 0
+    stack = make_tiny_stack("--with-schema").start()
+    doctor = rearview(stack.folder.root, "doctor", "--json")
+    assert doctor.returncode == 0, doctor.stdout
+    assert verdicts(doctor)["migrations"] == "ok"
     gateway = psutil.Process(stack.child_pids()["gateway"])
     gateway.suspend()
     try:
