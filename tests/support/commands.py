@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from tests.support.supervised_stack import ROOT
+from tests.support.supervised_stack import ROOT, environment
 
 TIMEOUT_SECONDS = 240
 
@@ -19,7 +18,7 @@ def rearview(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "rearview.cli", *arguments],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": "services", "REARVIEW_HOME": str(folder), "COLUMNS": "200"},
+        env=environment(REARVIEW_HOME=str(folder)),
         capture_output=True,
         text=True,
         check=False,

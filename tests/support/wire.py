@@ -46,7 +46,7 @@ class Wire:
         )
         try:
             response: M = invoke(
-                octets, metadata=self._metadata if metadata is None else metadata, timeout=timeout_seconds
+                octets, metadata=tuple(self._metadata if metadata is None else metadata), timeout=timeout_seconds
             )
         except grpc.RpcError as error:
             raise from_rpc_error(error) from error

@@ -16,14 +16,14 @@ import pytest
 from rearview.embedded.paths import DataFolder
 from tests.integration.embedded.conftest import MakeStack
 from tests.support.commands import last_json, rearview
-from tests.support.supervised_stack import processes_of
+from tests.support.supervised_stack import discard, processes_of
 
 
 @pytest.fixture
 def folder(place: Path) -> Iterator[Path]:
     folder = place / "data"
     yield folder
-    rearview(folder, "down")
+    discard(folder)
 
 
 def verdicts(result: subprocess.CompletedProcess[str]) -> dict[str, str]:
@@ -106,8 +106,10 @@ def test_doctor_finds_exposed_secrets_and_a_frozen_server(folder: Path) -> None:
 
 
 def test_doctor_asks_each_service(make_tiny_stack: MakeStack) -> None:
-    stack = make_tiny_stack().start()
-    assert rearview(stack.folder.root, "doctor", "--json").returncode == 0
+    stack = make_tiny_stack("--with-schema").start()
+    doctor = rearview(stack.folder.root, "doctor", "--json")
+    assert doctor.returncode == 0, doctor.stdout
+    assert verdicts(doctor)["migrations"] == "ok"
     gateway = psutil.Process(stack.child_pids()["gateway"])
     gateway.suspend()
     try:
