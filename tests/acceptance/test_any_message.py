@@ -122,6 +122,7 @@ class Names:
 
     def fitting(self, field: FieldDescriptor) -> str:
         """Return the name that belongs into a field."""
+        assert field.containing_type is not None
         owner = field.containing_type.name
         if field.name == "session" or owner in ("EndSessionRequest", "GetWorkingMemoryRequest"):
             return self.session
@@ -153,11 +154,11 @@ class Fields:
         """Return extremes, unknown enumeration members, spoilt names, messages of such."""
         kind = field.cpp_type
         if kind == FieldDescriptor.CPPTYPE_MESSAGE:
-            return self.message(field.message_type, depth - 1, wildness=0.7)
+            return self.message(message_type(field), depth - 1, wildness=0.7)
         if kind == FieldDescriptor.CPPTYPE_STRING:
             return st.binary(max_size=40) if field.type == FieldDescriptor.TYPE_BYTES else self._texts
         if kind == FieldDescriptor.CPPTYPE_ENUM:
-            return st.sampled_from([*(value.number for value in field.enum_type.values), 99, -1, 2**31 - 1])
+            return st.sampled_from([*members(field), 99, -1, 2**31 - 1])
         if kind == FieldDescriptor.CPPTYPE_BOOL:
             return st.booleans()
         if kind in (FieldDescriptor.CPPTYPE_FLOAT, FieldDescriptor.CPPTYPE_DOUBLE):
@@ -168,13 +169,13 @@ class Fields:
         """Return values with which a request may succeed."""
         kind = field.cpp_type
         if kind == FieldDescriptor.CPPTYPE_MESSAGE:
-            return self.message(field.message_type, depth - 1, wildness)
+            return self.message(message_type(field), depth - 1, wildness)
         if kind == FieldDescriptor.CPPTYPE_STRING:
             if field.name in ("name", "names", "parent", "session", "namespace"):
                 return st.builds(self._names.fitting, st.just(field))
             return FITTING_TEXTS.get(field.name, READABLE)
         if kind == FieldDescriptor.CPPTYPE_ENUM:
-            return st.sampled_from([value.number for value in field.enum_type.values if value.number] or [0])
+            return st.sampled_from([number for number in members(field) if number] or [0])
         if kind == FieldDescriptor.CPPTYPE_BOOL:
             return st.booleans()
         if kind in (FieldDescriptor.CPPTYPE_FLOAT, FieldDescriptor.CPPTYPE_DOUBLE):
@@ -212,7 +213,7 @@ class Fields:
         return build()
 
     def _fill_map(self, draw: st.DrawFn, entries: Any, field: FieldDescriptor, depth: int, wildness: float) -> None:
-        value_field = field.message_type.fields_by_name["value"]
+        value_field = message_type(field).fields_by_name["value"]
         keys = TEXTS if draw(st.integers(0, 99)) < 100 * wildness else st.sampled_from(["a", "row", "k.1"])
         for key in draw(st.lists(keys, max_size=2)):
             value = draw(self.fitting(value_field, depth, wildness))
@@ -220,6 +221,16 @@ class Fields:
                 entries[key].CopyFrom(value)
             else:
                 entries[key] = value
+
+
+def message_type(field: FieldDescriptor) -> Descriptor:
+    assert field.message_type is not None
+    return field.message_type
+
+
+def members(field: FieldDescriptor) -> list[int]:
+    assert field.enum_type is not None
+    return [value.number for value in field.enum_type.values]
 
 
 @pytest.fixture(scope="module")
@@ -244,14 +255,14 @@ def same_processes(stack: SupervisedStack) -> Iterator[None]:
 
 def send(channel: grpc.Channel, method: MethodDescriptor, octets: bytes, metadata: Metadata) -> grpc.StatusCode:
     """Send one request of any bytes; return the status code."""
-    kinds = {
+    kinds: dict[tuple[bool, bool], Callable[[str], Any]] = {
         (False, False): channel.unary_unary,
         (False, True): channel.unary_stream,
         (True, False): channel.stream_unary,
         (True, True): channel.stream_stream,
     }
     path = f"/{method.containing_service.full_name}/{method.name}"
-    invoke = kinds[method.client_streaming, method.server_streaming](path)  # type: ignore[operator]
+    invoke = kinds[method.client_streaming, method.server_streaming](path)
     request = iter([octets, octets]) if method.client_streaming else octets
     try:
         answer = invoke(request, timeout=DEADLINE_SECONDS, metadata=metadata)
@@ -259,7 +270,7 @@ def send(channel: grpc.Channel, method: MethodDescriptor, octets: bytes, metadat
             for _ in answer:
                 pass
     except grpc.RpcError as error:
-        code: grpc.StatusCode = error.code()  # type: ignore[attr-defined]
+        code: grpc.StatusCode = error.code()
         return code
     return grpc.StatusCode.OK
 
