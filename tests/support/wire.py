@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -14,7 +14,7 @@ from rearview.rpc.errors import from_rpc_error
 from tests.support.supervised_stack import SupervisedStack
 
 M = TypeVar("M", bound=Message)
-Metadata = Sequence[tuple[str, str | bytes]]
+Metadata = tuple[tuple[str, str | bytes], ...]
 
 TIMEOUT_SECONDS = 30.0
 
