@@ -7,35 +7,16 @@ import os
 import signal
 import stat
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 
 from rearview.embedded.paths import DataFolder
 from tests.integration.embedded.conftest import MakeStack
-from tests.support.supervised_stack import ROOT, discard, environment, processes_of
-
-
-def rearview(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command with REARVIEW_HOME set to the folder."""
-    return subprocess.run(
-        [sys.executable, "-m", "rearview.cli", *arguments],
-        cwd=ROOT,
-        env=environment(REARVIEW_HOME=str(folder)),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=240,
-    )
-
-
-def last_json(result: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
-    return content
+from tests.support.commands import last_json, rearview
+from tests.support.supervised_stack import discard, processes_of
 
 
 @pytest.fixture
