@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.supervised_stack import ROOT, SupervisedStack
+from tests.support.supervised_stack import ROOT, SupervisedStack, environment
 
 README = ROOT / "README.md"
 MARKED = re.compile(r"<!-- run: (?P<name>[a-z0-9-]+) -->\n```(?P<language>[a-z]+)\n(?P<code>.*?)```", re.DOTALL)
@@ -60,7 +59,7 @@ def test_the_block_runs(newcomers_folder: Path, name: str) -> None:
     result = subprocess.run(
         [*program, block.code],
         cwd=newcomers_folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "services")},
+        env=environment(),
         capture_output=True,
         text=True,
         check=False,
