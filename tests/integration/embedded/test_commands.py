@@ -73,14 +73,6 @@ def test_up_status_doctor_down(folder: Path) -> None:
     assert (gone.returncode, last_json(gone)["state"]) == (1, "down")
 
 
-def test_the_printed_answer_holds_no_secret(folder: Path) -> None:
-    up = rearview(folder, "up", "--dependencies-only")
-    assert up.returncode == 0, up.stderr
-    secrets = json.loads(DataFolder(folder).secrets_file.read_text(encoding="utf-8"))
-    assert not [name for name, secret in secrets.items() if secret in up.stdout + up.stderr]
-    assert str(DataFolder(folder).endpoints_file) in up.stdout
-
-
 def test_doctor_without_a_stack_says_what_to_do(folder: Path) -> None:
     doctor = rearview(folder, "doctor", "--json")
     assert doctor.returncode == 0
@@ -89,8 +81,12 @@ def test_doctor_without_a_stack_says_what_to_do(folder: Path) -> None:
     assert not folder.exists()
 
 
-def test_doctor_finds_exposed_secrets_and_a_frozen_server(folder: Path) -> None:
-    assert rearview(folder, "up", "--dependencies-only").returncode == 0
+def test_up_prints_no_secret_and_doctor_finds_exposed_ones_and_a_frozen_server(folder: Path) -> None:
+    up = rearview(folder, "up", "--dependencies-only")
+    assert up.returncode == 0, up.stderr
+    secrets = json.loads(DataFolder(folder).secrets_file.read_text(encoding="utf-8"))
+    assert not [name for name, secret in secrets.items() if secret in up.stdout + up.stderr]
+    assert str(DataFolder(folder).endpoints_file) in up.stdout
     DataFolder(folder).secrets_file.chmod(0o644)
     processes = last_json(rearview(folder, "status", "--json"))["processes"]
     valkey = next(process["pid"] for process in processes if process["name"] == "valkey")
