@@ -16,11 +16,14 @@ from rearview.domain.errors import DeadlineExceeded, RearviewError, Unavailable
 from rearview.embedded.endpoints import Endpoints
 from rearview.embedded.stack_status import ProcessState
 from rearview.v1 import event_pb2
-from tests.support.client_steps import eventually, indexed, paused, text_of
+from rearview.v1 import memory_service_pb2 as messages
+from tests.support.client_steps import eventually, indexed, namespace_of, paused, text_of
 from tests.support.supervised_stack import SupervisedStack
+from tests.support.wire import Wire, bearer, wire_to
 
 SERVICES = ("gateway", "writer", "retriever", "lifecycle")
 TURNS_AROUND_A_CRASH = 8
+CALLERS = 4
 PLACES = ("松江", "Lisbon", "龙井路", "Mill Lane", "张江", "Porto", "青岛", "Kyoto", "敦煌", "Tartu")
 
 
@@ -180,24 +183,19 @@ def test_valkey_is_killed_during_a_stream_of_appends(stack: SupervisedStack, eve
 
 def test_postgresql_is_killed(stack: SupervisedStack, endpoints: Endpoints, everyday: Client) -> None:
     everyday.append_events("s", [Turn("user", "数据库重启之前说的话。")])
-    impatient = everyday.with_options(timeout_seconds=2)
-    failures: list[RearviewError] = []
-    pid = kill(stack, "postgres")
-
-    def served() -> bool:
-        try:
-            impatient.get_memory(impatient.remember("Said while the database was away.").memory.name)
-        except RearviewError as error:
-            failures.append(error)
-            return False
-        return True
-
-    eventually(served, bool, "PostgreSQL's return")
-    assert failures
-    # Who waits for a dead database hears that within the deadline, and which part it is.
-    assert all(isinstance(failure, Unavailable | DeadlineExceeded) for failure in failures), failures
-    assert any(isinstance(failure, Unavailable) for failure in failures), failures
-    back(stack, "postgres", pid)
+    parent = f"namespaces/{namespace_of(everyday)}"
+    assert endpoints.gateway is not None
+    assert endpoints.admin_key is not None
+    with wire_to(endpoints.gateway, bearer(endpoints.admin_key)) as wire, Calls(wire, parent) as calls:
+        eventually(lambda: calls.succeeded, lambda count: count > 0, "a first answer")
+        pid = kill(stack, "postgres")
+        back(stack, "postgres", pid)
+        before = calls.succeeded
+        eventually(lambda: calls.succeeded, lambda count: count > before + CALLERS, "answers after the return")
+    # Who was waiting hears that, long before the deadline, and which part it is.
+    assert calls.failures
+    assert all(isinstance(failure, Unavailable) for failure in calls.failures), calls.failures
+    assert {failure.metadata["dependency"] for failure in calls.failures} == {"postgresql"}
     eventually(
         lambda: {name: stack.process(name).state for name in SERVICES},
         lambda states: set(states.values()) == {ProcessState.READY},
@@ -208,3 +206,35 @@ def test_postgresql_is_killed(stack: SupervisedStack, endpoints: Endpoints, ever
     assert len(list(everyday.list_events("s"))) == 2
     texts = [text_of(hit) for hit in everyday.recall("数据库重启", top_k=10).hits]
     assert {"数据库重启之前说的话。", "数据库重启之后说的话。"} <= set(texts)
+
+
+class Calls:
+    """Calls one after the other from several threads, without retries, until they are stopped."""
+
+    def __init__(self, wire: Wire, parent: str) -> None:
+        self._wire = wire
+        self._parent = parent
+        self._stopped = threading.Event()
+        self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(CALLERS)]
+        self.succeeded = 0
+        self.failures: list[RearviewError] = []
+
+    def __enter__(self) -> Calls:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _run(self) -> None:
+        request = messages.ListSessionsRequest(parent=self._parent)
+        while not self._stopped.is_set():
+            try:
+                self._wire.call("rearview.v1.MemoryService/ListSessions", request, messages.ListSessionsResponse)
+            except RearviewError as error:
+                self.failures.append(error)
+            else:
+                self.succeeded += 1
