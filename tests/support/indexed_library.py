@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -28,7 +29,6 @@ from rearview.domain.memory import ORIGIN_OF_ROLE, TRUST_OF_ORIGIN, MemoryState,
 from rearview.domain.principal import Scope
 from rearview.domain.search_unit import UnitFlag, language_flags
 from rearview.domain.smoothing import smooth
-from rearview.domain.text import Language
 from rearview.domain.unit_projection import KeywordStatistics, indexed_terms
 from rearview.language.aliases import canonical
 from rearview.language.keyword_hashes import KeywordHashes
@@ -140,7 +140,7 @@ class Library:
         occurred_at: datetime = BASE,
         entities: Sequence[str] = (),
         state: MemoryState = MemoryState.ACTIVE,
-        **columns: object,
+        **columns: Any,
     ) -> UUID:
         """Add a memory without turns; return its id."""
         memory_id = self.memory_row(text, kind, occurred_at=occurred_at, entities=entities, state=state, **columns)
@@ -171,8 +171,8 @@ class Library:
             self._totals["english"] += bool(unit.flags & UnitFlag.ENGLISH)
         statistics = KeywordStatistics(self._totals["units"], self._length, self._counted)
         columns = (
-            "tenant_id, namespace_id, unit_id, memory_id, occurred_at, speaker, flags, state, type, closed, created_at, "
-            "embedding, sv"
+            "tenant_id, namespace_id, unit_id, memory_id, occurred_at, speaker, flags, state, type, closed, "
+            "created_at, embedding, sv"
         )
         with self.connection.cursor().copy(
             f"COPY {table}_{self.ordinal} ({columns}) FROM STDIN WITH (FORMAT BINARY)"
@@ -375,6 +375,3 @@ def _flags(text: str, role: EventRole, when: datetime) -> int:
     if find_times(text, when, UTC):
         flags |= UnitFlag.RESOLVABLE_TIME
     return int(flags)
-
-
-__all__ = ["BASE", "FRESH", "MAIN", "Language", "Library", "Turn", "open_library"]

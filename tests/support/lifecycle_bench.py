@@ -92,7 +92,7 @@ class LifecycleBench:
         """Return every key of Valkey with its value."""
         client = redis.asyncio.Redis.from_url(self.redis_url, decode_responses=True)
         try:
-            readers: Mapping[str, Any] = {
+            readers: Mapping[Any, Any] = {
                 "string": client.get,
                 "hash": client.hgetall,
                 "set": client.smembers,

@@ -13,10 +13,9 @@ from tests.support.torch_e5_folder import torch_e5_folder
 
 
 @pytest.fixture(scope="session")
-def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where models are built once: REARVIEW_MODEL_DIR, or a folder of this test session."""
-    configured = os.environ.get("REARVIEW_MODEL_DIR")
-    return Path(configured) if configured else tmp_path_factory.getbasetemp() / "models"
+def models_dir() -> Path:
+    """Where models are built once per session."""
+    return Path(os.environ["REARVIEW_MODEL_DIR"])
 
 
 @pytest.fixture(scope="session")

@@ -70,7 +70,7 @@ def real_stack() -> Iterator[SupervisedStack]:
         _forgo_durability(stack.endpoints().postgres_superuser_url)
         yield stack
     finally:
-        stack.stop()
+        stack.discard()
         shutil.rmtree(place, ignore_errors=True)
 
 

@@ -7,7 +7,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +18,7 @@ import pytest
 import pytest_asyncio
 
 from rearview.adapters.models.registry import EmbedderSettings, open_embedder
+from rearview.adapters.postgres.database import Database
 from rearview.domain.event import Event, EventRole
 from rearview.domain.ids import new_id
 from rearview.domain.principal import Scope
@@ -70,7 +71,7 @@ class WriterBench:
         return Event(new_id(), role, text, self.clock.moment + timedelta(seconds=seconds), **fields)
 
     async def run_jobs(self, tasks: Sequence[str] = JOBS, *, also_later: bool = False) -> int:
-        """Run the jobs that are due, in this process, and return how many; `also_later` those planned for later, too."""
+        """Run the jobs that are due and return how many they were; `also_later` those planned for later, too."""
         ran = 0
         while True:
             rows = await self.rows(
@@ -100,14 +101,22 @@ class WriterBench:
         """Return how many rows of a table meet a condition."""
         return int((await self.rows(f"SELECT count(*) AS n FROM {table} WHERE {condition}", *parameters))[0]["n"])
 
+    async def open_connections(self, database: Database, count: int = 8) -> None:
+        """Have so many connections open, so that what runs at once really meets in the database."""
+
+        async def hold() -> None:
+            async with database.transaction(self.scope.tenant_id) as connection:
+                await (await connection.execute("SELECT pg_sleep(0.5)")).fetchone()
+
+        await asyncio.gather(*(hold() for _ in range(count)))
+
     async def every_text(self) -> str:
         """Return all that is stored in any column of any table, as one text."""
         tables = await self.rows("SELECT format('%I.%I', schemaname, tablename) AS t FROM pg_tables"
                                  " WHERE schemaname NOT IN ('pg_catalog', 'information_schema')")  # fmt: skip
-        parts = []
+        parts: list[str] = []
         for table in tables:
-            for row in await self.rows(f"SELECT to_jsonb(x)::text AS x FROM {table['t']} x"):
-                parts.append(row["x"])
+            parts.extend(row["x"] for row in await self.rows(f"SELECT to_jsonb(x)::text AS x FROM {table['t']} x"))
         return "\n".join(parts)
 
 
@@ -126,6 +135,7 @@ def writer_config(database: DatabaseUrls, redis_url: str, models_dir: Path) -> W
         {
             "database_url": database.service,
             "redis_url": redis_url,
+            "redis_seconds": 30,  # a busy machine is no reason for an acknowledgement to go on without
             "internal_key": "k" * 32,
             "model_dir": models_dir,
             "listen": "127.0.0.1:0",
@@ -134,11 +144,11 @@ def writer_config(database: DatabaseUrls, redis_url: str, models_dir: Path) -> W
 
 
 @pytest.fixture
-def scope(database: DatabaseUrls) -> Iterator[Scope]:
+def scope(database: DatabaseUrls) -> Scope:
     """A tenant with one namespace, `notes`."""
     made = Scope(tenant_id=new_id(), namespace_id=new_id(), namespace="notes", principal="tester")
     add_namespace(database.superuser, made)
-    yield made
+    return made
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from rearview.cli.borrowed_stack import admin_client
-from rearview.cli.output import DataDirOption, JsonOption, err, failures, out, print_json
+from rearview.cli.output import DataDirOption, JsonOption, err, failures, print_figures
 from rearview.evaluation.locomo import evaluate_locomo
 from rearview.evaluation.locomo_file import read_locomo
 from rearview.evaluation.madial import evaluate_madial, evaluate_madial_mixed
@@ -51,7 +49,7 @@ def locomo(
         conversations, questions = read_locomo(file, corrections)
         with admin_client(data_dir) as client, shown_steps(err) as steps:
             figures = evaluate_locomo(client, conversations, questions, steps)
-    _show(figures.as_json(), as_json)
+    print_figures(figures.as_json(), as_json)
 
 
 @commands.command()
@@ -75,14 +73,4 @@ def madial(
         evaluate = evaluate_madial_mixed if mixed else evaluate_madial
         with admin_client(data_dir) as client, shown_steps(err) as steps:
             figures = evaluate(client, data, steps)
-    _show(figures, as_json)
-
-
-def _show(figures: Mapping[str, object], as_json: bool) -> None:
-    if as_json:
-        print_json(figures)
-        return
-    table = Table(box=None, show_header=False)
-    for name, value in figures.items():
-        table.add_row(name, str(value))
-    out.print(table)
+    print_figures(figures, as_json)

@@ -234,10 +234,10 @@ def get_forget_receipt(defaults: Defaults, receipt: str | UUID) -> Call[forget_p
 
 
 def restore(defaults: Defaults, receipt: str | UUID) -> Call[forget_pb2.ForgetReceipt]:
-    """Take a forget back; possible until it is purged. Never repeated by itself: the second time it is refused."""
+    """Take a forget back; possible until it is purged. Taking it back again changes nothing."""
     del defaults  # receipts are named without their namespace
     request = forget_pb2.RestoreRequest(name=resource_name("forgetReceipts", receipt))
-    return call(MEMORY_SERVICE, "Restore", request, forget_pb2.ForgetReceipt, repeatable=False)
+    return call(MEMORY_SERVICE, "Restore", request, forget_pb2.ForgetReceipt, repeatable=True)
 
 
 def _remember_request(defaults: Defaults, memory: NewMemory, namespace: str | None) -> messages.RememberRequest:

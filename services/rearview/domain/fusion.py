@@ -3,9 +3,9 @@
     S = z(bm25) + z(cosine) + 3 speaker + 3 time + 1.5 when + 4 role + 1 entity
 
 z-scores are taken inside the pool of candidates, where both text scores are known for every unit. In a namespace that
-holds Chinese and English they are taken within each language: a multilingual model rates every text in the query's own
-language above the answer in the other one. Weights were tuned on half of a public dialogue benchmark and held on the
-other half.
+holds Chinese and English those of the cosines are taken within each language: a multilingual model rates every text in
+the query's own language above the answer in the other one. Weights were tuned on half of a public dialogue benchmark
+and held on the other half.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rearview.domain.search_unit import UnitFlag
 from rearview.domain.text import TimeRange
+from rearview.domain.unit_projection import NO_FLAGS
 
 SPEAKER_WEIGHT = 3.0
 TIME_WEIGHT = 3.0
@@ -39,6 +40,9 @@ turns, on centred vectors of the default model). Otherwise the best of three cou
 
 MISSING_SHARE = 0.5
 """A unit with one text score only is taken to have this share of its z in the other: the two go together, loosely."""
+
+OTHER_LANGUAGE_SHARE = 1.0
+"""A text of the other language is taken to have at least this share of its vector's z as its keywords' z."""
 
 _SMALLEST_DEVIATION = 1e-6
 _FIRST_MOMENT = datetime.min.replace(tzinfo=UTC)
@@ -72,11 +76,18 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class QueryFeatures:
-    """What the query asks for beside its words. `speakers` are those of the namespace whom it names."""
+    """What the query asks for beside its words.
+
+    Attributes:
+        speakers: those of the namespace whom it names.
+        languages: its own, as flags; with none, keywords count alike for every unit.
+        both_languages: whether the namespace holds Chinese and English.
+    """
 
     speakers: tuple[int, ...] = ()
     time_ranges: tuple[TimeRange, ...] = ()
     asks_when: bool = False
+    languages: UnitFlag = NO_FLAGS
     both_languages: bool = False
     role_matters: bool = False
 
@@ -93,8 +104,10 @@ def fuse(pool: Pool, query: QueryFeatures) -> Fused:
     """Return the score of each unit of a pool and the terms it is the sum of."""
     groups = _language_groups(pool.flags) if query.both_languages else ()
     keyword, vector = _complete(
-        _z_scores(pool.keyword, pool.flags, groups, _unmatched), _z_scores(pool.vector, pool.flags, groups, _unrelated)
+        _z_scores(pool.keyword, pool.flags, (), _unmatched), _z_scores(pool.vector, pool.flags, groups, _unrelated)
     )
+    if query.both_languages:
+        keyword = _across_languages(keyword, vector, pool.flags, query.languages)
     terms = {
         "keyword": keyword,
         "vector": vector,
@@ -184,6 +197,14 @@ def _complete(keyword: Floats, vector: Floats) -> tuple[Floats, Floats]:
         np.where(np.isnan(keyword), MISSING_SHARE * np.nan_to_num(vector), keyword),
         np.where(np.isnan(vector), MISSING_SHARE * np.nan_to_num(keyword), vector),
     )
+
+
+def _across_languages(keyword: Floats, vector: Floats, flags: NDArray[np.int64], languages: UnitFlag) -> Floats:
+    # A text of the other language cannot share words, so that it shares none says nothing. What it may share (numbers,
+    # ids, names, words of neighbouring turns) still counts.
+    other = (flags & int(languages)) == 0 if languages else np.zeros(len(flags), dtype=np.bool_)
+    result: Floats = np.where(other, np.maximum(keyword, OTHER_LANGUAGE_SHARE * vector), keyword)
+    return result
 
 
 def _is_speaker(speaker: NDArray[np.int64], named: tuple[int, ...]) -> Floats:

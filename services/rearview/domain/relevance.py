@@ -10,8 +10,8 @@ RANKER_VERSION = "features-1"
 
 SLOPE = 0.59
 INTERCEPT = -5.16
-"""Logistic constants, fitted once on 760 labelled questions about long dialogues: the chance that a candidate lies within
-two turns of the evidence. It is one half at S = 8.7; the best candidate of a question has .65 in the median."""
+"""Logistic constants, fitted once on 760 labelled questions about long dialogues: the chance that a candidate lies
+within two turns of the evidence. It is one half at S = 8.7; a question's best candidate has .65 in the median."""
 
 
 def logit_terms(terms: Mapping[str, float]) -> dict[str, float]:
@@ -39,8 +39,8 @@ def blend(features: float, reranked: float, weight: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """Below it nothing is returned. In a pool that is large enough to tell, a candidate is noise that shares no word with
-    the query, that nothing in the query calls for, and whose vector lies no further from the rest than `vector_z`."""
+    """Below it nothing is returned. In a pool large enough to tell, a candidate is noise that shares no word with the
+    query, that nothing in the query calls for, and whose vector lies no further above the rest than `vector_z`."""
 
     relevance: float = 0.0
     vector_z: float = 1.0

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from rearview.embedded.paths import MODELS_VARIABLE
 from rearview.embedded.ports_allocation import LOOPBACK
 from rearview.embedded.secrets import StackSecrets
 
@@ -28,7 +29,6 @@ METRICS_PORT = "REARVIEW_METRICS_PORT"
 WRITER_ADDRESS = "REARVIEW_WRITER_ADDRESS"
 RETRIEVER_ADDRESS = "REARVIEW_RETRIEVER_ADDRESS"
 LIFECYCLE_ADDRESS = "REARVIEW_LIFECYCLE_ADDRESS"
-MODEL_DIR = "REARVIEW_MODEL_DIR"
 LOG_LEVEL = "REARVIEW_LOG_LEVEL"
 LOG_FORMAT = "REARVIEW_LOG_FORMAT"
 
@@ -113,7 +113,7 @@ def service_environment(
         WRITER_ADDRESS: ports["writer"].address,
         RETRIEVER_ADDRESS: ports["retriever"].address,
         LIFECYCLE_ADDRESS: ports["lifecycle"].address,
-        MODEL_DIR: str(models),
+        MODELS_VARIABLE: str(models),
         LOG_LEVEL: log_level,
         LOG_FORMAT: "json",
     }

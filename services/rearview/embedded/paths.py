@@ -8,7 +8,7 @@
       postgres/data/           the database cluster
       valkey/                  append-only file of the working memory
       s3/                      objects of the cold tier
-      models/                  the built embedding model
+      models/                  the built embedding model, unless $REARVIEW_MODEL_DIR names a folder for it
       logs/<name>.log          one log per process, rotated by size
       run/lock                 held (flock) by the supervisor, contains its pid
       run/status.json          what the supervisor last said about each process
@@ -27,20 +27,31 @@ from pathlib import Path
 from rearview.embedded.errors import StackError
 
 HOME_VARIABLE = "REARVIEW_HOME"
+MODELS_VARIABLE = "REARVIEW_MODEL_DIR"
 DEFAULT_FOLDER = ".rearview"
 
 
 @dataclass(frozen=True, slots=True)
 class DataFolder:
-    """The paths below one data folder; `root` is absolute."""
+    """The paths below one data folder; `root` is absolute.
+
+    Attributes:
+        root: the folder.
+        shared_models: where built models are kept instead of below the root, for several stacks together.
+    """
 
     root: Path
+    shared_models: Path | None = None
 
     @classmethod
     def choose(cls, option: Path | None, environment: Mapping[str, str]) -> DataFolder:
-        """Return the folder named by the option, else by `REARVIEW_HOME`, else `./.rearview`."""
+        """Return the folder named by the option, else by `REARVIEW_HOME`, else `./.rearview`.
+
+        `REARVIEW_MODEL_DIR` names a folder for the models outside of it.
+        """
         chosen = option or Path(environment.get(HOME_VARIABLE) or DEFAULT_FOLDER)
-        return cls(chosen.expanduser().absolute())
+        models = environment.get(MODELS_VARIABLE)
+        return cls(chosen.expanduser().absolute(), Path(models).expanduser().absolute() if models else None)
 
     @property
     def secrets_file(self) -> Path:
@@ -68,7 +79,7 @@ class DataFolder:
 
     @property
     def models(self) -> Path:
-        return self.root / "models"
+        return self.shared_models or self.root / "models"
 
     @property
     def logs(self) -> Path:

@@ -2,35 +2,14 @@
 
 import sys
 
-from pydantic import ValidationError
-
-from rearview.domain.embedding_errors import ModelError
-from rearview.domain.errors import RearviewError
 from rearview.gateway.app import SERVICE, run_gateway
 from rearview.gateway.config import GatewayConfig
-from rearview.rpc.server import run
-from rearview.telemetry.logs import configure_logging
-
-_BAD_CONFIGURATION = 2
-_CANNOT_START = 1
+from rearview.rpc.service_process import run_service
 
 
 def main() -> int:
-    """Run the gateway; return the exit code of the process: 2 for a bad configuration, 1 if it cannot start."""
-    try:
-        config = GatewayConfig()  # type: ignore[call-arg]  # the environment gives the arguments
-    except ValidationError as error:
-        for problem in error.errors(include_url=False, include_input=False):
-            variable = "REARVIEW_" + "_".join(str(part) for part in problem["loc"]).upper()
-            sys.stderr.write(f"{variable}: {problem['msg']}\n")
-        return _BAD_CONFIGURATION
-    configure_logging(SERVICE, level=config.log_level, log_format=config.log_format)
-    try:
-        run(run_gateway(config))
-    except (RearviewError, ModelError, OSError) as error:
-        sys.stderr.write(f"the gateway cannot start: {error}\n")
-        return _CANNOT_START
-    return 0
+    """Run the gateway and return the exit code of its process."""
+    return run_service(SERVICE, GatewayConfig, run_gateway)
 
 
 if __name__ == "__main__":

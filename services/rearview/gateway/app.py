@@ -3,11 +3,10 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from typing import Literal, cast
 
 import grpc.aio
 
-from rearview.adapters.models.registry import EmbedderSettings, open_embedder
+from rearview.adapters.models.registry import embedder_settings, open_embedder
 from rearview.adapters.postgres.credentials import PostgresApiKeyStore, PostgresCredentialStore
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.namespace_directory import PostgresNamespaceDirectory
@@ -21,6 +20,7 @@ from rearview.gateway.authorize import Authorizer
 from rearview.gateway.backend import Backend
 from rearview.gateway.config import GatewayConfig
 from rearview.gateway.dependencies import Dependencies, health_probe
+from rearview.gateway.display_names import DisplayNames
 from rearview.gateway.embed_query import QueryEmbedding
 from rearview.gateway.lifecycle_servicer import LifecycleServicer
 from rearview.gateway.memory_servicer import MemoryServicer
@@ -29,18 +29,11 @@ from rearview.gateway.tenant_servicer import TenantServicer
 from rearview.internal.v1.lifecycle_service_pb2_grpc import LifecycleServiceStub
 from rearview.internal.v1.retriever_service_pb2_grpc import RetrieverServiceStub
 from rearview.internal.v1.writer_service_pb2_grpc import WriterServiceStub
+from rearview.language.pii import PatternRedactor
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.embedder import Embedder
 from rearview.rpc.channel import open_channel
-from rearview.rpc.interceptors import (
-    AccessLogInterceptor,
-    ErrorInterceptor,
-    MetricsInterceptor,
-    TracingInterceptor,
-)
-from rearview.rpc.server import serve
-from rearview.telemetry.metrics import Metrics, RequestMetrics, start_metrics_server
-from rearview.telemetry.tracing import open_tracing
+from rearview.rpc.service_process import service_process
 from rearview.v1 import lifecycle_pb2, memory_service_pb2, namespace_pb2, tenant_pb2
 from rearview.v1.lifecycle_pb2_grpc import add_LifecycleServiceServicer_to_server
 from rearview.v1.memory_service_pb2_grpc import add_MemoryServiceServicer_to_server
@@ -58,8 +51,6 @@ SERVED = tuple(
     )
 )
 """The full names of the services of the public API."""
-
-EmbedderKind = Literal["onnx", "sentence-transformers", "flag", "http"]
 
 
 async def run_gateway(
@@ -79,14 +70,9 @@ async def run_gateway(
         Unavailable: the address cannot be bound.
     """
     clock = clock or SystemClock()
-    metrics = Metrics(SERVICE)
     internal_key = config.internal_key.get_secret_value()
     async with AsyncExitStack() as stack:
-        tracing = open_tracing(SERVICE)
-        stack.callback(tracing.close)
-        if config.metrics_port is not None:
-            host = _metrics_host(config.listen)
-            stack.callback(start_metrics_server(config.metrics_port, metrics, host=host).close)
+        process = stack.enter_context(service_process(SERVICE, config))
         # Neither waits for PostgreSQL: the services of a stack may start in any order, and health tells.
         database = await stack.enter_async_context(
             Database(
@@ -108,11 +94,14 @@ async def run_gateway(
         }
         model = embedder
         if model is None:
-            model = await asyncio.to_thread(open_embedder, _embedder_settings(config))
+            model = await asyncio.to_thread(
+                open_embedder,
+                embedder_settings(config.embedder, config.model_dir, config.embedder_url, config.embedder_bearer),
+            )
         stack.push_async_callback(model.close)
         await model.embed_query("rearview")  # the first run is slow; no caller should wait for it
         embedding = QueryEmbedding(
-            model, metrics, budget_seconds=config.embed_budget_seconds, max_pending=config.embed_max_pending
+            model, process.metrics, budget_seconds=config.embed_budget_seconds, max_pending=config.embed_max_pending
         )
         stack.push_async_callback(embedding.close)
 
@@ -124,6 +113,7 @@ async def run_gateway(
             AllViolations(clock),
         )
         namespaces = PostgresNamespaceStore(database)
+        display_names = DisplayNames(PatternRedactor())
         page_key = internal_key.encode()
         backends = {name: Backend(name.value, internal_key) for name in channels}
 
@@ -140,12 +130,15 @@ async def run_gateway(
                 ),
                 server,
             )
-            add_NamespaceServiceServicer_to_server(NamespaceServicer(authorizer, namespaces, clock, page_key), server)
+            add_NamespaceServiceServicer_to_server(
+                NamespaceServicer(authorizer, namespaces, display_names, clock, page_key), server
+            )
             add_TenantServiceServicer_to_server(
                 TenantServicer(
                     authorizer,
                     PostgresTenantStore(operator_database),
                     PostgresApiKeyStore(database),
+                    display_names,
                     clock,
                     page_key,
                 ),
@@ -164,37 +157,8 @@ async def run_gateway(
         dependencies = Dependencies(
             needed={"postgresql": database.ping},
             behind={name.value: health_probe(channel) for name, channel in channels.items()},
-            metrics=metrics,
+            metrics=process.metrics,
         )
-        await serve(
-            service=SERVICE,
-            listen=config.listen,
-            register=register,
-            interceptors=[
-                ErrorInterceptor(),
-                TracingInterceptor(tracing),
-                MetricsInterceptor(RequestMetrics(metrics)),
-                AccessLogInterceptor(),
-                AdmissionInterceptor(authorizer),
-            ],
-            drain_seconds=config.drain_seconds,
-            max_concurrent_calls=config.max_concurrent_calls,
-            on_started=on_started,
-            stop=stop,
-            readiness=dependencies.ready,
+        await process.serve(
+            register, AdmissionInterceptor(authorizer), on_started=on_started, stop=stop, readiness=dependencies.ready
         )
-
-
-def _embedder_settings(config: GatewayConfig) -> EmbedderSettings:
-    kind, _, model = config.embedder.partition(":")
-    return EmbedderSettings(
-        kind=cast("EmbedderKind", kind),  # the configuration lets no other through
-        model=model,
-        models_dir=config.model_dir,
-        endpoint_url=config.embedder_url,
-        endpoint_api_key=config.embedder_api_key.get_secret_value() if config.embedder_api_key else None,
-    )
-
-
-def _metrics_host(listen: str) -> str:
-    return listen.rpartition(":")[0].strip("[]")

@@ -16,9 +16,9 @@ _WHITE_SPACE = re.compile(r"\s+")
 
 _ZH_REMEMBER = re.compile("记住|记下|记一下|别忘了|不要忘|牢记|帮我记|请记得|备忘")
 _EN_REMEMBER = re.compile(
-    r"\b(?:please |always |don't forget|do not forget|make a note|note down|take note|keep in mind|for the record"
-    r"|for future reference)(?:remember)?\b|^remember\b|[.!?] remember (?:that|this|my)\b|\bremember "
-    r"(?:that|this|my|i)\b",
+    r"\bplease (?:always )?remember\b|(?:^|[.!?] )always remember\b"
+    r"|\b(?:don't forget|do not forget|make a note|note down|take note|keep in mind"
+    r"|for the record|for future reference)\b|^remember\b|[.!?] remember (?:that|this|my)\b",
     re.IGNORECASE,
 )
 _EN_ASKS_MEMORY = re.compile(
@@ -42,10 +42,12 @@ _EN_DECISION = re.compile(
     re.IGNORECASE,
 )
 _ZH_CONSTRAINT = re.compile(
-    "必须|不得|不允许|不要超过|不能超过|不超过|至少|最多|最晚|务必|禁止|不准|以后都|以后别|以后不要|只能|上限|下限|截止"
+    "必须|(?<!不)不得(?!不|了)|不允许|不要超过|不能超过|不超过|(?:至少|最多)[要给留]?\\s*[0-9一二两三四五六七八九十百千万半]|最晚|务必|禁止"
+    "|不准|以后都|以后别|以后不要|只能|上限|下限|截止"
 )
 _EN_CONSTRAINT = re.compile(
-    r"\b(?:must(?: not|n't)?|at most|at least|no more than|not more than|no later than|from now on|never "
+    r"\b(?:must(?: not|n't)?(?! have\b|'ve\b| be\b| of\b)|(?:at most|at least|no more than|not more than)"
+    r" (?:[$€£¥]?\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten|half)|no later than|from now on|never "
     r"(?:use|call|send|do|write|put)"
     r"|always (?:use|call|send|do|write|put|answer|reply)|only use|deadline|not allowed|required to)\b",
     re.IGNORECASE,

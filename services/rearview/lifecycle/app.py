@@ -1,10 +1,9 @@
 """Builds the lifecycle service from its configuration, serves its calls, works on its jobs and goes its rounds."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from datetime import timedelta
-from typing import Any
 
 import grpc.aio
 
@@ -30,17 +29,9 @@ from rearview.lifecycle.round_schedule import Round, RoundSchedule
 from rearview.lifecycle.servicer import LifecycleServicer
 from rearview.lifecycle.upkeep import UpkeepRounds, UpkeepRules
 from rearview.ports.clock import Clock, SystemClock
-from rearview.rpc.interceptors import (
-    AccessLogInterceptor,
-    ErrorInterceptor,
-    IdentityInterceptor,
-    MetricsInterceptor,
-    TracingInterceptor,
-)
-from rearview.rpc.server import serve
-from rearview.telemetry.logs import configure_logging
-from rearview.telemetry.metrics import Metrics, RequestMetrics, start_metrics_server
-from rearview.telemetry.tracing import open_tracing
+from rearview.rpc.interceptors import IdentityInterceptor
+from rearview.rpc.service_process import meanwhile, service_process
+from rearview.telemetry.metrics import Metrics
 
 SERVICE = "lifecycle"
 SERVED = (lifecycle_service_pb2.DESCRIPTOR.services_by_name["LifecycleService"].full_name,)
@@ -60,17 +51,11 @@ async def run_lifecycle(
     Raises:
         Unavailable: the address cannot be bound.
     """
-    configure_logging(SERVICE, level=config.log_level, log_format=config.log_format)
     clock = clock or SystemClock()
     stopping = stop or asyncio.Event()
-    metrics = Metrics(SERVICE)
     internal_key = config.internal_key.get_secret_value()
     async with AsyncExitStack() as stack:
-        tracing = open_tracing(SERVICE)
-        stack.callback(tracing.close)
-        if config.metrics_port is not None:
-            host = config.listen.rpartition(":")[0].strip("[]")
-            stack.callback(start_metrics_server(config.metrics_port, metrics, host=host).close)
+        process = stack.enter_context(service_process(SERVICE, config))
         url = config.database_url.get_secret_value()
         calls = await stack.enter_async_context(Database(url, max_connections=config.max_connections, vectors=False))
         work = await stack.enter_async_context(Database(url, max_connections=config.max_connections, vectors=False))
@@ -80,8 +65,9 @@ async def run_lifecycle(
         purger = Purger(PostgresErasure(work, batch=config.purge_batch), RedisErasure(redis), clock)
         queue = ProcrastinateJobQueue(url, policy=_job_policy(config))
         jobs = queue.work(job_handlers(purger), concurrency=config.worker_concurrency)
-        await stack.enter_async_context(_meanwhile(jobs, stopping))
-        await stack.enter_async_context(_meanwhile(_rounds(config, work, redis, clock, metrics).run(), stopping))
+        await stack.enter_async_context(meanwhile(jobs, stopping))
+        rounds = _rounds(config, work, redis, clock, process.metrics)
+        await stack.enter_async_context(meanwhile(rounds.run(), stopping))
 
         def register(server: grpc.aio.Server) -> Sequence[str]:
             servicer = LifecycleServicer(
@@ -94,22 +80,7 @@ async def run_lifecycle(
             add_LifecycleServiceServicer_to_server(servicer, server)
             return SERVED
 
-        await serve(
-            service=SERVICE,
-            listen=config.listen,
-            register=register,
-            interceptors=[
-                ErrorInterceptor(),
-                TracingInterceptor(tracing),
-                MetricsInterceptor(RequestMetrics(metrics)),
-                AccessLogInterceptor(),
-                IdentityInterceptor(internal_key),
-            ],
-            drain_seconds=config.drain_seconds,
-            max_concurrent_calls=config.max_concurrent_calls,
-            on_started=on_started,
-            stop=stopping,
-        )
+        await process.serve(register, IdentityInterceptor(internal_key), on_started=on_started, stop=stopping)
 
 
 def _job_policy(config: LifecycleConfig) -> JobPolicy:
@@ -137,24 +108,3 @@ def _rounds(
         ],
         on_end=lambda name, well: ended.labels(name, "ok" if well else "failed").inc(),
     )
-
-
-@asynccontextmanager
-async def _meanwhile(work: Coroutine[Any, Any, None], stopping: asyncio.Event) -> AsyncIterator[None]:
-    """Run this meanwhile. It ends as soon as the process is told to stop, and should it end before, so does the
-    process: one that serves and does not work would look healthy."""
-    task = asyncio.create_task(work)
-    task.add_done_callback(lambda _: stopping.set())
-    watcher = asyncio.create_task(_cancel_when(stopping, task))
-    try:
-        yield
-    finally:
-        task.cancel()
-        watcher.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-
-
-async def _cancel_when(stopping: asyncio.Event, task: asyncio.Task[None]) -> None:
-    await stopping.wait()
-    task.cancel()

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from rearview.migrate.app import MigrationFailed, migrate
 from rearview.migrate.config import MigrateConfig
+from rearview.rpc.service_config import problems_of
 
 
 def main() -> int:
@@ -17,9 +18,8 @@ def main() -> int:
     try:
         config = MigrateConfig()  # type: ignore[call-arg]  # from the environment
     except ValidationError as error:
-        for problem in error.errors(include_input=False, include_url=False):
-            name = "_".join(("REARVIEW", *(str(part) for part in problem["loc"]))).upper()
-            sys.stderr.write(f"{name}: {problem['msg']}\n")
+        for problem in problems_of(error):
+            sys.stderr.write(f"{problem}\n")
         return 2
     try:
         done = migrate(

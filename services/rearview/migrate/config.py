@@ -1,13 +1,12 @@
 """The configuration of migrations, from the environment."""
 
 from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from rearview.rpc.service_config import Settings
 
 
-class MigrateConfig(BaseSettings):
+class MigrateConfig(Settings):
     """Read once; a bad value is reported by its variable's name, without the value."""
-
-    model_config = SettingsConfigDict(env_prefix="REARVIEW_", frozen=True, hide_input_in_errors=True)
 
     database_owner_url: SecretStr
     migrate_wait_seconds: float = Field(default=60.0, ge=0, le=3600)

@@ -2,33 +2,14 @@
 
 import sys
 
-from pydantic import ValidationError
-
-from rearview.domain.embedding_errors import ModelError
-from rearview.domain.errors import RearviewError
-from rearview.retriever.app import run_retriever
+from rearview.retriever.app import SERVICE, run_retriever
 from rearview.retriever.config import RetrieverConfig
-from rearview.rpc.server import run
-
-_BAD_CONFIGURATION = 2
-_CANNOT_START = 1
+from rearview.rpc.service_process import run_service
 
 
 def main() -> int:
-    """Run the retriever; return the exit code of the process: 2 for a bad configuration, 1 if it cannot start."""
-    try:
-        config = RetrieverConfig()  # type: ignore[call-arg]  # the environment gives the arguments
-    except ValidationError as error:
-        for problem in error.errors(include_url=False, include_input=False):
-            variable = "REARVIEW_" + "_".join(str(part) for part in problem["loc"]).upper()
-            sys.stderr.write(f"{variable}: {problem['msg']}\n")
-        return _BAD_CONFIGURATION
-    try:
-        run(run_retriever(config))
-    except (RearviewError, ModelError, OSError) as error:
-        sys.stderr.write(f"the retriever cannot start: {error}\n")
-        return _CANNOT_START
-    return 0
+    """Run the retriever and return the exit code of its process."""
+    return run_service(SERVICE, RetrieverConfig, run_retriever)
 
 
 if __name__ == "__main__":

@@ -34,17 +34,8 @@ from rearview.retriever.recall import Recall, RecallLimits
 from rearview.retriever.recall_recorder import BackgroundRecorder
 from rearview.retriever.reranking import RerankStage
 from rearview.retriever.servicer import RetrieverServicer, UseCases
-from rearview.rpc.interceptors import (
-    AccessLogInterceptor,
-    ErrorInterceptor,
-    IdentityInterceptor,
-    MetricsInterceptor,
-    TracingInterceptor,
-)
-from rearview.rpc.server import serve
-from rearview.telemetry.logs import configure_logging
-from rearview.telemetry.metrics import Metrics, RequestMetrics, start_metrics_server
-from rearview.telemetry.tracing import open_tracing
+from rearview.rpc.interceptors import IdentityInterceptor
+from rearview.rpc.service_process import service_process
 
 SERVICE = "retriever"
 SERVED = (retriever_service_pb2.DESCRIPTOR.services_by_name["RetrieverService"].full_name,)
@@ -68,19 +59,13 @@ async def run_retriever(
         ModelError: the configured reranker cannot be opened.
         Unavailable: the address cannot be bound.
     """
-    configure_logging(SERVICE, level=config.log_level, log_format=config.log_format)
     clock = clock or SystemClock()
-    metrics = Metrics(SERVICE)
     internal_key = config.internal_key.get_secret_value()
-    losses = metrics.counter(
-        "side_effects_lost", "Traces and access counts dropped: queue full, or their store failed.", ("kind",)
-    )
     async with AsyncExitStack() as stack:
-        tracing = open_tracing(SERVICE)
-        stack.callback(tracing.close)
-        if config.metrics_port is not None:
-            host = config.listen.rpartition(":")[0].strip("[]")
-            stack.callback(start_metrics_server(config.metrics_port, metrics, host=host).close)
+        process = stack.enter_context(service_process(SERVICE, config))
+        losses = process.metrics.counter(
+            "side_effects_lost", "Traces and access counts dropped: queue full, or their store failed.", ("kind",)
+        )
         url = config.database_url.get_secret_value()
         # Recall has connections of its own, so that lists and traces never make it wait.
         recalling = await stack.enter_async_context(
@@ -108,22 +93,7 @@ async def run_retriever(
             add_RetrieverServiceServicer_to_server(RetrieverServicer(use_cases, clock, internal_key.encode()), server)
             return SERVED
 
-        await serve(
-            service=SERVICE,
-            listen=config.listen,
-            register=register,
-            interceptors=[
-                ErrorInterceptor(),
-                TracingInterceptor(tracing),
-                MetricsInterceptor(RequestMetrics(metrics)),
-                AccessLogInterceptor(),
-                IdentityInterceptor(internal_key),
-            ],
-            drain_seconds=config.drain_seconds,
-            max_concurrent_calls=config.max_concurrent_calls,
-            on_started=on_started,
-            stop=stop,
-        )
+        await process.serve(register, IdentityInterceptor(internal_key), on_started=on_started, stop=stop)
 
 
 def _use_cases(

@@ -1,7 +1,7 @@
 """From what the routes found to scored candidates."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -15,7 +15,7 @@ from rearview.domain.principal import Scope
 from rearview.domain.recall import Route, ScoreParts
 from rearview.domain.relevance import logit_terms, relevance
 from rearview.domain.scoring import Profile, Standing, memory_score
-from rearview.domain.search_unit import UnitFlag
+from rearview.domain.search_unit import UnitFlag, language_flags
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.query_reader import QueryReader
 from rearview.ports.recall_store import Found, FoundTurn, FoundUnit, Search
@@ -104,8 +104,10 @@ class CandidateScorer:
                     turn=turn,
                     routes=routes,
                     standing=standing,
-                    score=replace(
-                        score_parts(relevance(float(fused.total[at])), standing, question.profile),
+                    score=score_parts(
+                        relevance(float(fused.total[at])),
+                        standing,
+                        question.profile,
                         vector_similarity=unit.similarity if unit else None,
                         keyword_score=unit.keyword_score if unit else turn.keyword_score if turn else None,
                         fusion_terms=logit_terms({name: values[at] for name, values in terms.items()}),
@@ -197,13 +199,23 @@ class CandidateScorer:
             speakers=tuple({hashes[name] for name in named}),
             time_ranges=question.time_ranges,
             asks_when=question.asks_when,
+            languages=language_flags(question.languages),
             both_languages=found.statistics.chinese_units > 0 and found.statistics.english_units > 0,
             role_matters=is_user_chat(pool),
         )
 
 
-def score_parts(relevance_part: float, standing: Standing, profile: Profile) -> ScoreParts:
-    """Return the memory score of a candidate, without the figures behind its relevance."""
+def score_parts(
+    relevance_part: float,
+    standing: Standing,
+    profile: Profile,
+    *,
+    vector_similarity: float | None,
+    keyword_score: float | None,
+    fusion_terms: Mapping[str, float],
+    rerank_score: float | None = None,
+) -> ScoreParts:
+    """Return the memory score of a candidate, with the figures behind its relevance."""
     score = memory_score(relevance_part, standing, profile)
     return ScoreParts(
         total=score.total,
@@ -215,6 +227,10 @@ def score_parts(relevance_part: float, standing: Standing, profile: Profile) -> 
         recency_weight=profile.recency,
         frequency_weight=profile.frequency,
         emotion_weight=profile.emotion,
+        vector_similarity=vector_similarity,
+        keyword_score=keyword_score,
+        rerank_score=rerank_score,
+        fusion_terms=fusion_terms,
     )
 
 

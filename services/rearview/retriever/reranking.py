@@ -63,8 +63,10 @@ def _reranked(candidate: Candidate, rerank_score: float, weight: float, question
     relevance = blend(candidate.score.relevance, rerank_score, weight)
     return replace(
         candidate,
-        score=replace(
-            score_parts(relevance, candidate.standing, question.profile),
+        score=score_parts(
+            relevance,
+            candidate.standing,
+            question.profile,
             vector_similarity=candidate.score.vector_similarity,
             keyword_score=candidate.score.keyword_score,
             fusion_terms=candidate.score.fusion_terms,

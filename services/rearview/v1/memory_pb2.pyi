@@ -399,7 +399,7 @@ class Memory(_message.Message):
     tier: Global___Tier.ValueType
     """Where it is kept."""
     priority: _builtins.float
-    """From 0 to 1; memories at or above the policy's floor stay hot and do not decay. Default 0.5."""
+    """From 0 to 1; memories at or above the policy's floor stay hot and do not decay. Unset means 0.5."""
     pinned: _builtins.bool
     """A pinned memory stays hot, does not decay and never expires."""
     intent: _builtins.str
@@ -488,7 +488,7 @@ class Memory(_message.Message):
         content: _builtins.str = ...,
         state: Global___MemoryState.ValueType = ...,
         tier: Global___Tier.ValueType = ...,
-        priority: _builtins.float = ...,
+        priority: _builtins.float | None = ...,
         pinned: _builtins.bool = ...,
         labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         metadata: _struct_pb2.Struct | None = ...,
@@ -515,10 +515,12 @@ class Memory(_message.Message):
         expire_time: _timestamp_pb2.Timestamp | None = ...,
         etag: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time", "fact", b"fact", "last_access_time", b"last_access_time", "metadata", b"metadata", "occurred_at", b"occurred_at", "sentiment", b"sentiment", "update_time", b"update_time", "valid_from", b"valid_from", "valid_to", b"valid_to"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_priority", b"_priority", "create_time", b"create_time", "expire_time", b"expire_time", "fact", b"fact", "last_access_time", b"last_access_time", "metadata", b"metadata", "occurred_at", b"occurred_at", "priority", b"priority", "sentiment", b"sentiment", "update_time", b"update_time", "valid_from", b"valid_from", "valid_to", b"valid_to"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access_count", b"access_count", "confidence", b"confidence", "content", b"content", "create_time", b"create_time", "embedding_generation", b"embedding_generation", "entities", b"entities", "etag", b"etag", "events", b"events", "expire_time", b"expire_time", "fact", b"fact", "intent", b"intent", "labels", b"labels", "languages", b"languages", "last_access_time", b"last_access_time", "metadata", b"metadata", "name", b"name", "occurred_at", b"occurred_at", "origin", b"origin", "pinned", b"pinned", "priority", b"priority", "redactions", b"redactions", "sentiment", b"sentiment", "session", b"session", "state", b"state", "superseded_by", b"superseded_by", "tier", b"tier", "trust", b"trust", "type", b"type", "update_time", b"update_time", "valid_from", b"valid_from", "valid_to", b"valid_to"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_priority", b"_priority", "access_count", b"access_count", "confidence", b"confidence", "content", b"content", "create_time", b"create_time", "embedding_generation", b"embedding_generation", "entities", b"entities", "etag", b"etag", "events", b"events", "expire_time", b"expire_time", "fact", b"fact", "intent", b"intent", "labels", b"labels", "languages", b"languages", "last_access_time", b"last_access_time", "metadata", b"metadata", "name", b"name", "occurred_at", b"occurred_at", "origin", b"origin", "pinned", b"pinned", "priority", b"priority", "redactions", b"redactions", "sentiment", b"sentiment", "session", b"session", "state", b"state", "superseded_by", b"superseded_by", "tier", b"tier", "trust", b"trust", "type", b"type", "update_time", b"update_time", "valid_from", b"valid_from", "valid_to", b"valid_to"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__priority: _TypeAlias = _typing.Literal["priority"]  # noqa: Y015
+    _WhichOneofArgType__priority: _TypeAlias = _typing.Literal["_priority", b"_priority"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__priority) -> _WhichOneofReturnType__priority | None: ...
 
 Global___Memory: _TypeAlias = Memory  # noqa: Y015

@@ -2,15 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Literal, cast
 
 import grpc.aio
 import structlog
 
-from rearview.adapters.models.registry import EmbedderSettings, open_embedder
+from rearview.adapters.models.deadline_embedder import DeadlineEmbedder
+from rearview.adapters.models.registry import embedder_settings, open_embedder
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.event_log import PostgresEventLog
 from rearview.adapters.postgres.forgetting import PostgresForgetting
@@ -32,16 +32,8 @@ from rearview.language.signals import turn_signals
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.embedder import Embedder
 from rearview.ports.job_queue import JobHandler
-from rearview.rpc.interceptors import (
-    AccessLogInterceptor,
-    ErrorInterceptor,
-    IdentityInterceptor,
-    MetricsInterceptor,
-    TracingInterceptor,
-)
-from rearview.rpc.server import serve
-from rearview.telemetry.metrics import Metrics, RequestMetrics, start_metrics_server
-from rearview.telemetry.tracing import open_tracing
+from rearview.rpc.interceptors import IdentityInterceptor
+from rearview.rpc.service_process import meanwhile, service_process
 from rearview.writer.append_events import EventAppender
 from rearview.writer.config import WriterConfig
 from rearview.writer.end_session import SessionEnder
@@ -57,8 +49,6 @@ from rearview.writer.update_memory import MemoryUpdater
 SERVICE = "writer"
 SERVED = (writer_service_pb2.DESCRIPTOR.services_by_name["WriterService"].full_name,)
 """The full names of the services of the internal API."""
-
-EmbedderKind = Literal["onnx", "sentence-transformers", "flag", "http"]
 
 _RETRY_SECONDS = 0.5
 _log = structlog.get_logger(__name__)
@@ -112,8 +102,12 @@ async def open_writer(
             RedisConnection(config.redis_url.get_secret_value(), timeout_seconds=config.redis_seconds)
         )
         if embedder is None:
-            embedder = await asyncio.to_thread(open_embedder, _embedder_settings(config))
+            embedder = await asyncio.to_thread(
+                open_embedder,
+                embedder_settings(config.embedder, config.model_dir, config.embedder_url, config.embedder_bearer),
+            )
             stack.push_async_callback(embedder.close)
+        embedder = DeadlineEmbedder(embedder, longest_seconds=config.embed_seconds)
         units = SearchUnits(await _registered(calls, embedder, config.start_seconds))
         analyzer, hasher, redactor = RuleAnalyzer(), KeywordHashes(), PatternRedactor()
         merges = MergeSchedule()
@@ -132,7 +126,7 @@ async def open_writer(
             ender=SessionEnder(log, clock),
             keeper=MemoryKeeper(store, reader, redactor, merges, clock),
             updater=MemoryUpdater(store, reader, redactor, clock),
-            forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, clock),
+            forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, redactor, clock),
             indexer=SessionIndexer(index, embedder, analyzer, hasher, merges, clock, rules),
             merger=UnitMerger(index, batch_units=config.merge_batch_units),
         )
@@ -152,20 +146,13 @@ async def run_writer(
     """
     clock = clock or SystemClock()
     stopping = stop or asyncio.Event()
-    metrics = Metrics(SERVICE)
-    internal_key = config.internal_key.get_secret_value()
     async with AsyncExitStack() as stack:
-        tracing = open_tracing(SERVICE)
-        stack.callback(tracing.close)
-        if config.metrics_port is not None:
-            host = config.listen.rpartition(":")[0].strip("[]")
-            stack.callback(start_metrics_server(config.metrics_port, metrics, host=host).close)
+        process = stack.enter_context(service_process(SERVICE, config))
         writer = await stack.enter_async_context(open_writer(config, embedder=embedder, clock=clock))
         if config.writer_role != "serve":
             queue = ProcrastinateJobQueue(config.database_url.get_secret_value())
-            await stack.enter_async_context(
-                _working(queue, writer.handlers, concurrency=config.worker_concurrency, stopping=stopping)
-            )
+            work = queue.work(writer.handlers, concurrency=config.worker_concurrency)
+            await stack.enter_async_context(meanwhile(work, stopping))
 
         def register(server: grpc.aio.Server) -> Sequence[str]:
             if config.writer_role == "work":
@@ -176,45 +163,8 @@ async def run_writer(
             add_WriterServiceServicer_to_server(servicer, server)
             return SERVED
 
-        await serve(
-            service=SERVICE,
-            listen=config.listen,
-            register=register,
-            interceptors=[
-                ErrorInterceptor(),
-                TracingInterceptor(tracing),
-                MetricsInterceptor(RequestMetrics(metrics)),
-                AccessLogInterceptor(),
-                IdentityInterceptor(internal_key),
-            ],
-            drain_seconds=config.drain_seconds,
-            max_concurrent_calls=config.max_concurrent_calls,
-            on_started=on_started,
-            stop=stopping,
-        )
-
-
-@asynccontextmanager
-async def _working(
-    queue: ProcrastinateJobQueue, handlers: Mapping[str, JobHandler], *, concurrency: int, stopping: asyncio.Event
-) -> AsyncIterator[None]:
-    """Work on jobs meanwhile. Takes no new ones as soon as the process is told to stop; waits for those under way."""
-    worker = asyncio.create_task(queue.work(handlers, concurrency=concurrency))
-    # A process that serves without working would look healthy while nothing is indexed.
-    worker.add_done_callback(lambda _: stopping.set())
-    watcher = asyncio.create_task(_cancel_when(stopping, worker))
-    try:
-        yield
-    finally:
-        worker.cancel()
-        watcher.cancel()
-        with suppress(asyncio.CancelledError):
-            await worker
-
-
-async def _cancel_when(stopping: asyncio.Event, worker: asyncio.Task[None]) -> None:
-    await stopping.wait()
-    worker.cancel()
+        identity = IdentityInterceptor(config.internal_key.get_secret_value())
+        await process.serve(register, identity, on_started=on_started, stop=stopping)
 
 
 async def _registered(database: Database, embedder: Embedder, start_seconds: float) -> int:
@@ -229,14 +179,3 @@ async def _registered(database: Database, embedder: Embedder, start_seconds: flo
                 raise
             _log.warning("waiting for postgresql")
             await asyncio.sleep(_RETRY_SECONDS)
-
-
-def _embedder_settings(config: WriterConfig) -> EmbedderSettings:
-    kind, _, model = config.embedder.partition(":")
-    return EmbedderSettings(
-        kind=cast("EmbedderKind", kind),  # the configuration lets no other through
-        model=model,
-        models_dir=config.model_dir,
-        endpoint_url=config.embedder_url,
-        endpoint_api_key=config.embedder_api_key.get_secret_value() if config.embedder_api_key else None,
-    )

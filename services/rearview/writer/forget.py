@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from uuid import UUID
 
 from rearview.domain.errors import Unavailable
@@ -9,14 +10,17 @@ from rearview.domain.forget import Forget, ForgetReceipt
 from rearview.domain.principal import Scope
 from rearview.ports.clock import Clock
 from rearview.ports.forgetting import Forgetting, ForgottenTurns
+from rearview.ports.redactor import Redactor
 from rearview.ports.working_memory import WorkingMemory
+from rearview.writer.redaction import Redaction
 
 
 class Forgetter:
     """The use cases of `Forget` and `Restore`, and the job `clear_working_memory`."""
 
-    def __init__(self, forgetting: Forgetting, working_memory: WorkingMemory, clock: Clock) -> None:
+    def __init__(self, forgetting: Forgetting, working_memory: WorkingMemory, redactor: Redactor, clock: Clock) -> None:
         self._forgetting = forgetting
+        self._redactor = redactor
         self._working_memory = working_memory
         self._clock = clock
 
@@ -28,7 +32,8 @@ class Forgetter:
             RequestIdReused: the request id stands for another request.
             Unavailable: repeat the request.
         """
-        forgotten = await self._forgetting.forget(scope, command, now=self._clock.now())
+        redacted = replace(command, reason=Redaction(self._redactor).text(command.reason))
+        forgotten = await self._forgetting.forget(scope, redacted, now=self._clock.now())
         with suppress(Unavailable):  # the job that the transaction enqueued goes on until Redis is back
             await self._clear(forgotten.turns)
         return forgotten.receipt

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,9 @@ from tests.support.supervised_stack import DEPENDENCIES_ONLY, TINY_SERVICES, Sup
 MakeStack = Callable[..., SupervisedStack]
 
 
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder for one test's stacks; afterwards no process may be left that has to do with it."""
+@contextmanager
+def stack_folder() -> Iterator[Path]:
+    """Yield a folder for stacks; afterwards no process may be left that has to do with it."""
     folder = Path(tempfile.mkdtemp(prefix="rearview-stack-"))
     yield folder
     left = processes_of(folder)
@@ -27,16 +28,23 @@ def place() -> Iterator[Path]:
 
 
 @pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder for one test's stacks."""
+    with stack_folder() as folder:
+        yield folder
+
+
+@pytest.fixture
 def dependencies(place: Path) -> Iterator[SupervisedStack]:
-    """PostgreSQL, Valkey and S3 under a supervisor; not started yet, stopped afterwards."""
+    """PostgreSQL, Valkey and S3 under a supervisor; not started yet, ended afterwards."""
     stack = SupervisedStack(place / "data", DEPENDENCIES_ONLY)
     yield stack
-    stack.stop()
+    stack.discard()
 
 
 @pytest.fixture
 def make_tiny_stack(place: Path) -> Iterator[MakeStack]:
-    """Makes whole stacks with tiny services on one folder; stopped afterwards."""
+    """Makes whole stacks with tiny services on one folder; ended afterwards."""
     made: list[SupervisedStack] = []
 
     def make(*arguments: str, environment: dict[str, str] | None = None) -> SupervisedStack:
@@ -45,4 +53,4 @@ def make_tiny_stack(place: Path) -> Iterator[MakeStack]:
 
     yield make
     for stack in made:
-        stack.stop()
+        stack.discard()

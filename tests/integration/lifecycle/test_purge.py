@@ -319,7 +319,7 @@ async def test_a_killed_purge_is_finished_by_the_next(lifecycle: LifecycleBench)
 async def kill_purge_at(
     lifecycle: LifecycleBench, receipt: ForgetReceipt, table: str, row_id: UUID, *, already_erased: int
 ) -> None:
-    """Run a purge in a process of its own, hold it up amid the transaction that erases a row, and kill it."""
+    """Run a purge in a process of its own, hold it up within the transaction that erases a row, and kill it."""
     async with await psycopg.AsyncConnection.connect(lifecycle.urls.superuser) as holder:
         await holder.execute(f"SELECT FROM {table} WHERE {table}_id = %s FOR UPDATE".encode(), [row_id])
         process = await asyncio.create_subprocess_exec(

@@ -35,6 +35,8 @@ from tests.support.stack import DatabaseUrls
 
 __all__ = ["e5_folder", "models_dir"]
 
+PATIENT = RecallLimits(total_seconds=60.0, working_memory_seconds=30.0)
+"""On a busy machine nothing is left out for want of time, unless a test asks for it."""
 NOW = datetime(2024, 3, 20, 8, tzinfo=UTC)
 
 
@@ -79,7 +81,7 @@ class Bench:
             hasher=KeywordHashes(),
             clock=SystemClock(),
             reranking=reranking,
-            limits=limits,
+            limits=limits or PATIENT,
             **chosen,
         )
         return replace(self, recall=recall)
@@ -128,7 +130,7 @@ async def bench(database: DatabaseUrls, redis_url: str, embedder: Embedder) -> A
         pool = await stack.enter_async_context(
             Database(database.service, max_connections=4, settings=dict(RECALL_SETTINGS))
         )
-        redis = await stack.enter_async_context(RedisConnection(redis_url))
+        redis = await stack.enter_async_context(RedisConnection(redis_url, timeout_seconds=30))
         traces = PostgresRecallTraceStore(pool)
         losses: list[str] = []
         recorder = await stack.enter_async_context(
@@ -143,5 +145,6 @@ async def bench(database: DatabaseUrls, redis_url: str, embedder: Embedder) -> A
             redactor=PatternRedactor(),
             recorder=recorder,
             clock=SystemClock(),
+            limits=PATIENT,
         )
         yield Bench(recall, recorder, traces, store, working_memory, redis, pool, embedder, losses)

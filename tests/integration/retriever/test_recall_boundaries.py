@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -20,10 +22,10 @@ from tests.support.stack import DatabaseUrls
 
 
 @pytest.fixture
-async def shelf(library: Library) -> dict[str, object]:
+async def shelf(library: Library) -> dict[str, Any]:
     """The same statement, kept in many ways, so that only a filter can tell them apart."""
     text = "预算是{}元 the budget is {}"
-    made = {}
+    made: dict[str, UUID] = {}
     for at, name in enumerate(("fact", "explicit", "labelled", "entity", "session", "old", "tool")):
         said = text.format(at * 1000 + 1000, at * 1000 + 1000)
         match name:
@@ -65,7 +67,7 @@ async def shelf(library: Library) -> dict[str, object]:
     ],
 )
 async def test_filters_hold_and_never_starve(
-    bench: Bench, shelf: dict, memory_filter: MemoryFilter, expected: list[str]
+    bench: Bench, shelf: dict[str, Any], memory_filter: MemoryFilter, expected: list[str]
 ) -> None:
     recalled = await bench.ask("预算 budget 是多少", shelf["scope"], filter=memory_filter)
     assert set(memory_ids(recalled)) == {shelf[name] for name in expected}
@@ -74,14 +76,14 @@ async def test_filters_hold_and_never_starve(
 
 async def test_a_forgotten_memory_is_never_returned(bench: Bench, library: Library) -> None:
     explicit = await library.memory("保险箱密码写在蓝色笔记本里", entities=["保险箱"])
-    episode, events = await library.episode("s1", ["保险箱在地下室", "好的，地下室的保险箱"], entities=["保险箱"])
+    episode, _ = await library.episode("s1", ["保险箱在地下室", "好的，地下室的保险箱"], entities=["保险箱"])
     raw = library.raw_turn("s1", "保险箱的钥匙在抽屉", CaptureOutcome.PENDING, sequence=3)
     library.index()
     key = SessionKey(library.scope.tenant_id, library.scope.namespace_id, "s1")
     turn = Event(raw, EventRole.USER, "保险箱的钥匙在抽屉", NOW, sequence=3, created_at=NOW)
     await bench.working_memory.append(key, [WorkingTurn(turn, 1.0)])
 
-    async def found(**options: object) -> Recalled:
+    async def found(**options: Any) -> Recalled:
         return await bench.ask("三月一日 保险箱在哪里", library.scope, session_id="s1", top_k=100, **options)
 
     before = await found()
@@ -90,7 +92,13 @@ async def test_a_forgotten_memory_is_never_returned(bench: Bench, library: Libra
     library.tombstone(explicit)
     library.tombstone(episode)
     library.connection.execute("UPDATE event SET tombstoned = true WHERE event_id = %s", [raw])
-    for options in ({}, {"as_of": NOW}, {"filter": MemoryFilter(start=BASE - timedelta(days=1))}, {"vector": False}):
+    cases: tuple[dict[str, Any], ...] = (
+        {},
+        {"as_of": NOW},
+        {"filter": MemoryFilter(start=BASE - timedelta(days=1))},
+        {"vector": False},
+    )
+    for options in cases:
         after = await found(**options)
         assert after.hits == (), options
         assert after.context == ""
@@ -145,7 +153,7 @@ async def test_the_services_role_cannot_reach_another_tenant_by_sql(library: Lib
     tenant, namespace, n = library.scope.tenant_id, library.scope.namespace_id, library.ordinal
     vector = "[" + ",".join(["0.05"] * 384) + "]"
     terms = [row[0] for row in library.connection.execute("SELECT keyword FROM keyword_frequency").fetchall()]
-    definers = {
+    definers: dict[str, tuple[str, list[Any]]] = {
         "keyword": (
             f"SELECT * FROM rearview_keyword_route_{n}(%s, %s, '{{1:1}}/1000000000', %s, '{{0}}', NULL, 10)",
             [tenant, namespace, terms],
@@ -265,7 +273,7 @@ async def test_top_k_and_grouping(bench: Bench, library: Library) -> None:
 
 
 async def test_metadata_only_on_request(bench: Bench, library: Library) -> None:
-    memory_id, events = await library.episode("s1", ["带元数据的一条"])
+    _, events = await library.episode("s1", ["带元数据的一条"])
     library.connection.execute('UPDATE memory SET metadata = \'{"source": "会议"}\'')
     library.index()
     bare = (await bench.ask("元数据", library.scope)).hits[0].memory

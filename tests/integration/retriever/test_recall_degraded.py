@@ -168,8 +168,8 @@ async def test_trace_and_access_counts(bench: Bench, filled: Library) -> None:
             client.smembers("acc_tenants"),
         )
     )
-    assert int(counts) == 1
-    assert float(times) > 1.7e9
+    assert int(counts or 0) == 1
+    assert float(times or 0) > 1.7e9
     assert tenants == {str(scope.tenant_id)}
 
     with pytest.raises(NotFound):
@@ -212,15 +212,3 @@ async def test_a_failing_counter_is_counted_as_a_loss(bench: Bench, filled: Libr
         await bench.with_parts(recorder=recorder).ask("预算", filled.scope)
         await recorder.settled()
     assert losses == ["accesses"]
-
-
-async def test_debug(bench: Bench, filled: Library) -> None:
-    reranker = FixedReranker("Lisbon")
-    r = await bench.with_parts(reranking=RerankStage(reranker)).ask("预算是多少", filled.scope)
-    for h in r.hits:
-        print(h.memory.content, h.score)
-    await bench.recorder.settled()
-    t = await bench.traces.read(filled.scope.tenant_id, r.trace_id)
-    for c in t[2].candidates:
-        print(c.dropped_because, c.score)
-    assert 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ TALK = [
 
 
 @pytest.fixture(params=["fresh", "main"])
-async def talk(request: pytest.FixtureRequest, library: Library) -> dict[str, object]:
+async def talk(request: pytest.FixtureRequest, library: Library) -> dict[str, Any]:
     memory_id, events = await library.episode("s1", TALK)
     library.index(table="search_unit_fresh" if request.param == "fresh" else MAIN)
     return {"scope": library.scope, "memory": memory_id, **dict(zip(TALK, events, strict=True))}
@@ -46,11 +47,11 @@ async def talk(request: pytest.FixtureRequest, library: Library) -> dict[str, ob
         ("Lisbon 的航班", TALK[5]),
     ],
 )
-async def test_keyword_route(bench: Bench, talk: dict, query: str, answer: str) -> None:
+async def test_keyword_route(bench: Bench, talk: dict[str, Any], query: str, answer: str) -> None:
     recalled = await bench.ask(query, talk["scope"], disabled_routes=only(Route.KEYWORD))
     assert event_ids(recalled)[0] == talk[answer]
     assert recalled.hits[0].routes == {Route.KEYWORD}
-    assert recalled.hits[0].score.keyword_score > 0
+    assert (recalled.hits[0].score.keyword_score or 0.0) > 0
     assert recalled.hits[0].score.vector_similarity is None
 
 
@@ -63,7 +64,7 @@ async def test_keyword_route(bench: Bench, talk: dict, query: str, answer: str) 
         ("When is the deadline for the financial summary?", TALK[7]),
     ],
 )
-async def test_vector_route_finds_paraphrases(bench: Bench, talk: dict, query: str, answer: str) -> None:
+async def test_vector_route_finds_paraphrases(bench: Bench, talk: dict[str, Any], query: str, answer: str) -> None:
     recalled = await bench.ask(query, talk["scope"], disabled_routes=only(Route.VECTOR))
     assert talk[answer] in event_ids(recalled)[:3]
     assert all(hit.routes == {Route.VECTOR} for hit in recalled.hits)
@@ -150,7 +151,7 @@ async def test_raw_turn_route(bench: Bench, library: Library, outcome: CaptureOu
     recalled = await bench.ask(query, library.scope, disabled_routes=only(Route.RAW_TURNS))
     assert event_ids(recalled) == [event_id]
     assert recalled.hits[0].memory is None
-    assert recalled.hits[0].score.keyword_score > 0
+    assert (recalled.hits[0].score.keyword_score or 0.0) > 0
 
 
 async def test_a_turn_is_found_once_whatever_finds_it(bench: Bench, library: Library) -> None:
@@ -184,7 +185,7 @@ async def test_a_named_speaker_is_preferred(bench: Bench, library: Library) -> N
     assert recalled.hits[0].score.fusion_terms["role"] == 0
 
 
-async def test_parts_add_up(bench: Bench, talk: dict) -> None:
+async def test_parts_add_up(bench: Bench, talk: dict[str, Any]) -> None:
     recalled = await bench.ask("采购的预算是多少", talk["scope"])
     assert recalled.ranker == "features"
     assert recalled.degraded == ()
@@ -218,7 +219,7 @@ async def test_without_a_single_generation_turns_are_still_found(bench: Bench, l
     assert event_ids(recalled) == [event_id]
 
 
-async def test_a_dialogue_as_the_query(bench: Bench, talk: dict) -> None:
+async def test_a_dialogue_as_the_query(bench: Bench, talk: dict[str, Any]) -> None:
     recalled = await bench.ask(
         "花生",
         talk["scope"],
@@ -240,3 +241,26 @@ async def test_unknown_events_of_working_memory_are_not_shown(bench: Bench, libr
     )
     recalled = await bench.ask("从未入库", library.scope, session_id="s1")
     assert recalled.hits == ()
+
+
+@pytest.mark.parametrize(
+    ("units", "chinese", "english"), [(60_000, 0, 60_000), (60_000, 30_000, 30_000), (40_000, 500, 39_500)]
+)
+async def test_the_vector_index_finds_the_same_in_a_large_namespace(
+    bench: Bench, talk: dict[str, Any], library: Library, units: int, chinese: int, english: int
+) -> None:
+    query = "Which instrument does her sibling play?"
+    exact = await bench.ask(query, talk["scope"], disabled_routes=only(Route.VECTOR))
+    # The size decides how vectors are searched; that it is made up here matters to nothing else.
+    library.connection.execute(
+        "UPDATE namespace_statistics SET units = %s, chinese_units = %s, english_units = %s", [units, chinese, english]
+    )
+    by_index = await bench.ask(query, talk["scope"], disabled_routes=only(Route.VECTOR))
+    assert set(event_ids(by_index)) == set(event_ids(exact))
+    await bench.recorder.settled()
+    scans = []
+    for recalled in (exact, by_index):
+        stored = await bench.traces.read(library.scope.tenant_id, recalled.trace_id)
+        assert stored is not None
+        scans.append(stored[2].understanding["vector_scan"])
+    assert scans == ["exact", "index"]

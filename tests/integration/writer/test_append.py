@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from rearview.adapters.postgres.event_log import PostgresEventLog
 from rearview.adapters.redis.connection import RedisConnection
 from rearview.adapters.redis.working_memory import RedisWorkingMemory
 from rearview.domain.errors import AlreadyExists, InvalidFields, NotFound, PreconditionFailed, RequestIdReused
@@ -65,6 +66,9 @@ async def test_an_event_that_is_stored_already_is_answered_as_stored(bench: Writ
 
 
 async def test_writers_in_parallel_leave_no_gap_and_no_double(bench: WriterBench) -> None:
+    log = bench.writer.appender._log
+    assert isinstance(log, PostgresEventLog)
+    await bench.open_connections(log._database)
     shared = [bench.turn(f"shared {number}") for number in range(4)]
     await asyncio.gather(
         *(bench.append([f"turn {number}", f"第{number}句"]) for number in range(12)),

@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from rearview.domain.fusion import (
     ENTITY_WEIGHT,
+    FULL_SAMPLE,
     ROLE_WEIGHT,
     SPEAKER_WEIGHT,
     TIME_WEIGHT,
@@ -110,7 +111,8 @@ def test_each_feature_adds_its_weight() -> None:
     assert terms["when"] == [WHEN_WEIGHT, 0.0]
     assert terms["role"] == [ROLE_WEIGHT, 0.0]
     assert terms["entity"] == [ENTITY_WEIGHT, ENTITY_WEIGHT / 2]
-    assert terms["keyword"] == terms["vector"] == [0.0, 0.0]
+    assert terms["keyword"][0] == terms["keyword"][1]
+    assert terms["vector"][0] == terms["vector"][1]
 
 
 def test_two_named_speakers_prefer_neither() -> None:
@@ -146,11 +148,21 @@ def test_within_its_language_the_best_of_the_other_language_stands_out() -> None
 
 
 def test_mixed_text_takes_the_mean_of_both_languages() -> None:
-    vector = [0.1, 0.2, 0.3, 0.4, 0.5, 0.5, 0.6, 0.7, 0.8, 0.9, 0.55]
-    fused = fuse(pool([0.0] * 11, vector, flags=[ZH] * 5 + [EN] * 5 + [ZH | EN]), QueryFeatures(both_languages=True))
-    zh, en = np.array([*vector[:5], 0.55]), np.array([*vector[5:10], 0.55])
+    chinese, english = np.linspace(0.1, 0.5, FULL_SAMPLE), np.linspace(0.5, 0.9, FULL_SAMPLE)
+    vector = [*chinese.tolist(), *english.tolist(), 0.55]
+    flags = [ZH] * FULL_SAMPLE + [EN] * FULL_SAMPLE + [ZH | EN]
+    fused = fuse(pool([0.0] * len(vector), vector, flags=flags), QueryFeatures(both_languages=True))
+    zh, en = np.append(chinese, 0.55), np.append(english, 0.55)
     expected = ((0.55 - zh.mean()) / zh.std() + (0.55 - en.mean()) / en.std()) / 2
-    assert fused.terms["vector"][10] == pytest.approx(expected)
+    assert fused.terms["vector"][-1] == pytest.approx(expected)
+
+
+def test_in_a_small_pool_the_answer_is_far_above_the_rest_and_noise_is_not() -> None:
+    answered = fuse(pool([6.0, 0.0, 0.0], [0.62, 0.21, 0.15]), QueryFeatures()).total
+    noise = fuse(pool([0.0, 0.0, 0.0], [0.22, 0.21, 0.15]), QueryFeatures()).total
+    assert answered[0] > 7.0
+    assert answered[1:].max() < 1.0
+    assert noise.max() < 2.0
 
 
 def test_a_turn_without_vector_is_judged_by_its_words() -> None:

@@ -23,6 +23,13 @@ def test_the_option_wins_over_the_environment_over_the_default(tmp_path: Path, m
     assert DataFolder.choose(None, {}).root == tmp_path / ".rearview"
 
 
+def test_models_may_be_shared_by_several_stacks(tmp_path: Path) -> None:
+    own = DataFolder.choose(tmp_path, {})
+    assert own.models == tmp_path / "models"
+    shared = DataFolder.choose(tmp_path, {"REARVIEW_MODEL_DIR": str(tmp_path / "shared")})
+    assert shared.models == tmp_path / "shared"
+
+
 def test_folders_are_closed_to_other_accounts(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path / "数据 folder")
     folder.create()

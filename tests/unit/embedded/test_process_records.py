@@ -31,7 +31,7 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
 
 def test_a_recorded_process_is_stopped(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:
     records = ProcessRecords(tmp_path)
-    records.add("valkey", sleeper.pid, SLEEP, signal.SIGINT)
+    records.add("valkey", sleeper.pid, SLEEP, signal.SIGTERM)
     assert records.stop_leftovers() == ["valkey"]
     assert not psutil.pid_exists(sleeper.pid)
     assert records.all() == []

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rearview.domain.importance import is_droppable
@@ -83,6 +83,5 @@ def test_a_batch_gives_what_single_turns_give() -> None:
 
 
 @given(st.text(max_size=100))
-@settings(max_examples=50)
 def test_never_raises(text: str) -> None:
     analyzer.analyze(text, reference=REFERENCE)

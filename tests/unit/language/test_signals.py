@@ -7,6 +7,31 @@ from hypothesis import strategies as st
 from rearview.domain.importance import is_droppable
 from rearview.language.signals import is_question, turn_signals
 
+ASKED_TO_REMEMBER = [
+    "Please remember that the electrician only works before noon",
+    "Remember my birthday",
+    "Always remember to lock the balcony",
+    "Don't forget the passport",
+    "记住：阳台的门锁坏了",
+    "请记住 my order is A2026-0815",
+]
+NOT_ASKED_TO_REMEMBER = [
+    "I always go hiking on Sundays",
+    "I remember that day well",
+    "I'll always remember the sunset",
+    "Do you remember my birthday?",
+    "你还记得那家店吗？",
+    "我 always 忘记",
+]
+CONSTRAINTS = [
+    "You must not call after 9",
+    "at most 1200 yuan a night",
+    "最多1200元",
+    "不得外传",
+    "至少 two hours，最多两个人",
+]
+NO_CONSTRAINTS = ["You must have been tired", "I must be dreaming", "We at least had fun", "至少还有你", "这不得不说"]
+
 DROPPED = [
     "ok",
     "OK!",
@@ -192,3 +217,23 @@ def test_never_raises(text: str) -> None:
 def test_long_texts_are_read_in_bounded_time(unit: str) -> None:
     turn_signals(unit * 20_000)
     turn_signals(unit * (160 // len(unit)))
+
+
+@pytest.mark.parametrize("text", ASKED_TO_REMEMBER)
+def test_what_is_to_be_remembered_is_heard(text: str) -> None:
+    assert turn_signals(text).explicit_remember
+
+
+@pytest.mark.parametrize("text", NOT_ASKED_TO_REMEMBER)
+def test_talking_of_memory_is_not_asking_for_it(text: str) -> None:
+    assert not turn_signals(text).explicit_remember
+
+
+@pytest.mark.parametrize("text", CONSTRAINTS)
+def test_constraints_are_heard(text: str) -> None:
+    assert turn_signals(text).constraint
+
+
+@pytest.mark.parametrize("text", NO_CONSTRAINTS)
+def test_words_of_limits_alone_are_no_constraint(text: str) -> None:
+    assert not turn_signals(text).constraint

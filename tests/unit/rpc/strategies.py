@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rearview.domain.memory import MemoryType
 
 # No deadline: a busy machine is no defect.
-few = settings(max_examples=30, deadline=None)
+few = settings(max_examples=settings().max_examples * 3 // 5)
 NOW = datetime(2026, 3, 9, 8, 30, tzinfo=UTC)
 
 _ZH = st.text(alphabet="我喜欢喝美式咖啡预算一万二不是在北京上海，。！", min_size=1, max_size=30)

@@ -13,7 +13,7 @@ from rearview.client.memory_calls import NewMemory
 from rearview.client.values import memory_filter
 from rearview.domain import errors
 from rearview.domain.errors import InvalidFields
-from rearview.domain.memory import Fact, Memory, MemoryState, MemoryType, Origin, Tier, Trust
+from rearview.domain.memory import DEFAULT_PRIORITY, Fact, Memory, MemoryState, MemoryType, Origin, Tier, Trust
 from rearview.domain.text import Entity, EntityType, Intent, Language, Sentiment
 from rearview.domain.writing import UPDATABLE_FIELDS, Remember, Remembered, RememberOutcome
 from rearview.rpc.convert import memories as convert
@@ -360,3 +360,12 @@ def test_garbage_never_raises_anything_else(remember: bytes, update: bytes, list
     convert_or_refuse(
         memory_service_pb2.ListMemoriesRequest, listing, lambda r: convert.list_memories_from_proto(r, KEY)
     )
+
+
+def test_the_lowest_priority_is_not_taken_for_no_priority() -> None:
+    request = memory_service_pb2.RememberRequest(
+        parent="namespaces/notes", memory=memory_pb2.Memory(content="不重要 but kept")
+    )
+    assert convert.remember_from_proto(request, NOW).priority == DEFAULT_PRIORITY
+    request.memory.priority = 0.0
+    assert convert.remember_from_proto(request, NOW).priority == 0.0

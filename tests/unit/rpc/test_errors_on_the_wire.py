@@ -86,9 +86,9 @@ def test_no_error_outgrows_the_trailing_metadata_of_a_peer(
 
 
 def test_violations_that_find_no_room_are_counted() -> None:
-    back = from_status(
-        to_status(InvalidFields(*(FieldViolation(f"events[{i}].content", "太长" * 90) for i in range(100))))
-    )
+    status = to_status(InvalidFields(*(FieldViolation(f"events[{i}].content", "太长" * 90) for i in range(100))))
+    assert len(status.SerializeToString()) * 4 / 3 + len(status.message.encode()) * 3 < 8_000
+    back = from_status(status)
     assert isinstance(back, InvalidFields)
     listed = len(back.violations) - 1
     assert listed >= 1

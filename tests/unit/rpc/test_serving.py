@@ -16,7 +16,13 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from rearview.domain import errors
 from rearview.domain.principal import Access, Caller, NamespaceAccess, Role
-from rearview.rpc.call_context import current_caller, current_request_id, outgoing_metadata, time_left_seconds
+from rearview.rpc.call_context import (
+    begin_call,
+    current_caller,
+    current_request_id,
+    outgoing_metadata,
+    time_left_seconds,
+)
 from rearview.rpc.channel import open_channel
 from rearview.rpc.errors import from_rpc_error
 from rearview.rpc.identity import identity_metadata
@@ -71,7 +77,9 @@ class Servicer(memory_service_pb2_grpc.MemoryServiceServicer):
         elif what == "abort":
             await context.abort(grpc.StatusCode.DATA_LOSS, "as it is")
         elif what == "pass on" and self.elsewhere is not None:
-            await self.elsewhere.GetMemory(messages.GetMemoryRequest(name="bug"), metadata=outgoing_metadata())
+            await self.elsewhere.GetMemory(
+                messages.GetMemoryRequest(name="bug"), metadata=(("x-request-id", "behind"),)
+            )
         self.seen = {"left": time_left_seconds(), "request_id": current_request_id(), "out": outgoing_metadata()}
         return memory_pb2.Memory(name=self.seen["request_id"])
 
@@ -81,12 +89,16 @@ class Servicer(memory_service_pb2_grpc.MemoryServiceServicer):
     async def ExportMemories(  # noqa: N802
         self, request: messages.ExportMemoriesRequest, context: Any
     ) -> AsyncIterator[messages.ExportMemoriesResponse]:
-        for index in range(3):
-            yield messages.ExportMemoriesResponse(line=f"{current_request_id()} {index}")
+        try:
+            for index in range(3):
+                yield messages.ExportMemoriesResponse(line=f"{current_request_id()} {index}")
+            if request.parent == "forever":
+                await asyncio.Event().wait()
+        except (asyncio.CancelledError, GeneratorExit):
+            self.cancelled.set()
+            raise
         if request.include_history:
             raise errors.invalid_field("parent", "坏了")
-        if request.parent == "forever":
-            await asyncio.Event().wait()
 
     async def ImportMemories(  # noqa: N802
         self, requests: AsyncIterator[messages.ImportMemoriesRequest], context: Any
@@ -210,6 +222,22 @@ async def test_failures_of_every_kind_of_call_arrive_typed(capfd: pytest.Capture
     assert "hunter2" not in written.out + written.err
 
 
+async def test_who_is_still_sending_hears_why_the_stream_was_refused() -> None:
+    async def lines(pause_seconds: float) -> AsyncIterator[messages.ImportMemoriesRequest]:
+        for line in ("bad", "1", "2"):
+            yield messages.ImportMemoriesRequest(line=line)
+            await asyncio.sleep(pause_seconds)
+
+    async with (
+        running_server(register(new_servicer()), [ErrorInterceptor()]) as (address, _),
+        open_channel(address) as channel,
+    ):
+        stub = memory_service_pb2_grpc.MemoryServiceStub(channel)
+        for attempt in range(100):
+            _, refused = await failure(stub.ImportMemories(lines(attempt % 5 / 2_000)))
+            assert type(refused) is errors.InvalidFields
+
+
 async def test_an_internal_error_of_a_service_behind_keeps_its_request_id() -> None:
     behind, front = new_servicer(), new_servicer()
     async with (
@@ -220,7 +248,7 @@ async def test_an_internal_error_of_a_service_behind_keeps_its_request_id() -> N
         async with running_server(register(front), [ErrorInterceptor()]) as (outer, _), open_channel(outer) as channel:
             stub = memory_service_pb2_grpc.MemoryServiceStub(channel)
             _, error = await failure(get(stub, "pass on", metadata=(("x-request-id", "r7"),)))
-    assert (type(error), error.metadata) == (errors.InternalError, {"request_id": "r7"})
+    assert (type(error), error.metadata) == (errors.InternalError, {"request_id": "behind"})
 
 
 async def test_the_service_itself_reports_the_deadline_and_stops_the_work() -> None:
@@ -239,6 +267,28 @@ async def test_the_service_itself_reports_the_deadline_and_stops_the_work() -> N
         )
         assert len(lines) == 3
         assert ended.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+
+
+async def test_no_step_of_the_work_outlasts_the_deadline() -> None:
+    begin_call("", 0.05)
+    with pytest.raises(errors.DeadlineExceeded):
+        await asyncio.wait_for(ErrorInterceptor().within_limits(asyncio.Event().wait()), 10)
+    begin_call("", None)
+    assert await ErrorInterceptor().within_limits(asyncio.sleep(0, "done")) == "done"
+
+
+async def test_a_reader_that_stops_ends_the_stream() -> None:
+    servicer = new_servicer()
+    async with (
+        running_server(register(servicer), [ErrorInterceptor(), AccessLogInterceptor()]) as (address, _),
+        open_channel(address) as channel,
+    ):
+        stream = memory_service_pb2_grpc.MemoryServiceStub(channel).ExportMemories(
+            messages.ExportMemoriesRequest(parent="forever")
+        )
+        await anext(aiter(stream))
+        stream.cancel()
+        await asyncio.wait_for(servicer.cancelled.wait(), 10)
 
 
 async def test_a_caller_that_hangs_up_cancels_the_work() -> None:

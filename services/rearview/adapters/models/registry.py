@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast, get_args
 
 from rearview.adapters.models.batching_embedder import BatchingEmbedder
 from rearview.adapters.models.cards import load_card
@@ -70,6 +70,26 @@ class RerankerSettings:
     source: str | None = None
     threads: int = 1
     device: str = "cpu"
+
+
+def embedder_settings(
+    embedder: str, models_dir: Path, endpoint_url: str | None = None, endpoint_api_key: str | None = None
+) -> EmbedderSettings:
+    """Return the settings for an embedder named by kind and model, as `onnx:multilingual-e5-small`.
+
+    Raises:
+        InvalidModelInput: there is no such kind.
+    """
+    kind, _, model = embedder.partition(":")
+    if kind not in get_args(EmbedderKind):
+        raise InvalidModelInput("kind", f"unknown embedder kind {kind!r}")
+    return EmbedderSettings(
+        kind=cast("EmbedderKind", kind),
+        model=model,
+        models_dir=models_dir,
+        endpoint_url=endpoint_url,
+        endpoint_api_key=endpoint_api_key,
+    )
 
 
 def open_embedder(settings: EmbedderSettings) -> Embedder:

@@ -2,9 +2,7 @@
 
 from uuid import UUID
 
-from psycopg.rows import dict_row
-
-from rearview.adapters.postgres.database import Database
+from rearview.adapters.postgres.database import Database, dict_rows
 from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.audit import AuditFilter, AuditRecord
 from rearview.domain.paging import Page, PageRequest
@@ -22,8 +20,8 @@ class PostgresAuditLog:
     async def records(self, tenant_id: UUID, wanted: AuditFilter, page: PageRequest) -> Page[AuditRecord]:
         """Return a page of records, newest first."""
         async with self._database.transaction(tenant_id, timeout_seconds=self._timeout_seconds) as connection:
-            cursor = connection.cursor(row_factory=dict_row)
-            await cursor.execute(
+            cursor = await dict_rows(
+                connection,
                 _SQL["audit_records"],
                 {
                     "tenant_id": tenant_id,

@@ -84,7 +84,8 @@ class PostgresApiKeyStore:
                 )
             await keep_result(connection, tenant_id, request, {"key_id": key.key_id}, key.created_at)
             detail = f"principal {key.principal}, role {key.role.value}"
-            await _record(connection, caller, tenant_id, "create_api_key", [key.key_id], key.created_at, detail)
+            names = [f"apiKeys/{key.key_id}"]
+            await record_audit(connection, tenant_id, caller, "create_api_key", names, key.created_at, detail)
         return None
 
     async def get(self, caller: Caller, key_id: str) -> ApiKey:
@@ -121,15 +122,15 @@ class PostgresApiKeyStore:
                 _SQL["expire"], {"tenant_id": tenant_id, "key_id": key_id, "expires_at": old_expires_at}
             )
             await connection.execute(_SQL["insert"], key_parameters(tenant_id, successor, secret_hash))
-            keys = [key_id, successor.key_id]
-            await _record(connection, caller, tenant_id, "rotate_api_key", keys, successor.created_at)
+            names = [f"apiKeys/{key_id}", f"apiKeys/{successor.key_id}"]
+            await record_audit(connection, tenant_id, caller, "rotate_api_key", names, successor.created_at)
 
     async def revoke(self, caller: Caller, key_id: str, now: datetime) -> ApiKey:
         tenant_id = tenant_of(caller)
         async with self._database.transaction(tenant_id, timeout_seconds=_CHANGE_TIMEOUT_SECONDS) as connection:
             cursor = await connection.execute(_SQL["revoke"], {"tenant_id": tenant_id, "key_id": key_id, "now": now})
             if await cursor.fetchone() is not None:
-                await _record(connection, caller, tenant_id, "revoke_api_key", [key_id], now)
+                await record_audit(connection, tenant_id, caller, "revoke_api_key", [f"apiKeys/{key_id}"], now)
             return await _get(connection, tenant_id, key_id)
 
 
@@ -169,25 +170,3 @@ def _key(row: Sequence[Any]) -> ApiKey:
 
 def _no_such_key(key_id: str) -> NotFound:
     return NotFound("the key does not exist", resource_name=f"apiKeys/{key_id}")
-
-
-async def _record(
-    connection: Connection,
-    caller: Caller,
-    tenant_id: UUID,
-    action: str,
-    key_ids: Sequence[str],
-    now: datetime,
-    detail: str = "",
-) -> None:
-    await record_audit(
-        connection,
-        tenant_id=tenant_id,
-        principal=caller.principal,
-        action=action,
-        resource_names=[f"apiKeys/{key_id}" for key_id in key_ids],
-        recorded_at=now,
-        detail=detail,
-        request_id=caller.request_id,
-        trace_id=caller.trace_id,
-    )

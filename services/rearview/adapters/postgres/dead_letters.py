@@ -6,10 +6,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import dict_row
-
 from rearview.adapters.postgres.audit import record_audit
-from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.dead_letter import DeadLetter
 from rearview.domain.errors import NotFound
@@ -46,25 +44,17 @@ class PostgresDeadLetters:
                 raise NotFound("there is no such dead letter", resource_name=name)
             await connection.execute(_SQL["replay"], place)
             await connection.execute(_SQL["wake"], {"task": found[0].task})
-            await record_audit(
-                connection,
-                tenant_id=tenant_id,
-                principal=caller.principal,
-                action="dead_letter.replay",
-                resource_names=[name, *filter(None, [found[0].resource_name])],
-                recorded_at=now,
-                detail=f"task={found[0].task}",
-                request_id=caller.request_id,
-                trace_id=caller.trace_id,
-            )
+            names = [name, *filter(None, [found[0].resource_name])]
+            await record_audit(connection, tenant_id, caller, "dead_letter.replay", names, now, f"task={found[0].task}")
         return found[0]
 
 
 async def _letters(
     connection: Connection, tenant_id: UUID, *, after: int | None, job: int | None, limit: int
 ) -> list[DeadLetter]:
-    cursor = connection.cursor(row_factory=dict_row)
-    await cursor.execute(_SQL["dead_letters"], {"tenant_id": tenant_id, "after": after, "job": job, "limit": limit})
+    cursor = await dict_rows(
+        connection, _SQL["dead_letters"], {"tenant_id": tenant_id, "after": after, "job": job, "limit": limit}
+    )
     return [
         DeadLetter(
             job_id=row["id"],

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from rearview.adapters.postgres.audit import record_audit
+from rearview.adapters.postgres.audit import ActingService, record_audit
 from rearview.adapters.postgres.database import Connection, Database
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.unit_erasure import erase_units
@@ -20,7 +20,7 @@ from rearview.ports.working_memory import SessionKey
 _SQL = load_queries("erasure")
 _NIL = UUID(int=0)
 
-PRINCIPAL = "lifecycle"
+PURGER = ActingService("lifecycle")
 """In whose name the audit records a purge."""
 
 MEMORIES, EVENTS, LINKS = "postgres.memory", "postgres.event", "postgres.memory_event"
@@ -107,12 +107,12 @@ class PostgresErasure:
             )
             await record_audit(
                 connection,
-                tenant_id=purge.tenant_id,
-                principal=PRINCIPAL,
-                action="memory.purge",
-                resource_names=[f"forgetReceipts/{purge.receipt_id}"],
-                recorded_at=now,
-                detail=f"memories={purge.memory_count} events={purge.event_count} digest={digest}",
+                purge.tenant_id,
+                PURGER,
+                "memory.purge",
+                [f"forgetReceipts/{purge.receipt_id}"],
+                now,
+                f"memories={purge.memory_count} events={purge.event_count} digest={digest}",
             )
 
     async def _erase_memories(self, purge: Purge, start: int, now: datetime) -> None:

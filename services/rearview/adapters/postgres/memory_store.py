@@ -81,8 +81,9 @@ class PostgresMemoryStore:
                 remembered = Remembered(known, RememberOutcome.REDUNDANT, (known_id,))
             result = {"memory_id": str(remembered.memory.memory_id), "outcome": int(remembered.outcome)}
             await keep_result(connection, scope.tenant_id, request, result, now)
-            await _audit(
-                connection, scope, "memory.remember", remembered.memory.memory_id, remembered.outcome.name, now
+            names = [_name(scope, remembered.memory.memory_id)]
+            await record_audit(
+                connection, scope.tenant_id, scope, "memory.remember", names, now, remembered.outcome.name
             )
             await bump_epoch(connection, scope.tenant_id, scope.namespace_id, breaking=False)
         return remembered
@@ -116,7 +117,7 @@ class PostgresMemoryStore:
             elif after.occurred_at != before.occurred_at:
                 await self._units.set_time(connection, tenant_id, namespace_id, memory_id, after.occurred_at)
             await keep_result(connection, tenant_id, request, {"memory_id": str(memory_id)}, now)
-            await _audit(connection, scope, "memory.update", memory_id, "", now)
+            await record_audit(connection, tenant_id, scope, "memory.update", [_name(scope, memory_id)], now)
             await bump_epoch(connection, tenant_id, namespace_id, breaking=True)
         return replace(after, version=before.version + 1)
 
@@ -189,20 +190,8 @@ async def _lock_version(connection: Connection, scope: Scope, before: Memory) ->
 
 
 def _not_found(scope: Scope, memory_id: UUID) -> NotFound:
-    return NotFound("there is no such memory", resource_name=str(MemoryName(scope.namespace, memory_id)))
+    return NotFound("there is no such memory", resource_name=_name(scope, memory_id))
 
 
-async def _audit(
-    connection: Connection, scope: Scope, action: str, memory_id: UUID, detail: str, now: datetime
-) -> None:
-    await record_audit(
-        connection,
-        tenant_id=scope.tenant_id,
-        principal=scope.principal,
-        action=action,
-        resource_names=[str(MemoryName(scope.namespace, memory_id))],
-        recorded_at=now,
-        detail=detail,
-        request_id=scope.request_id,
-        trace_id=scope.trace_id,
-    )
+def _name(scope: Scope, memory_id: UUID) -> str:
+    return str(MemoryName(scope.namespace, memory_id))

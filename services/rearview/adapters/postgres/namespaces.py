@@ -183,17 +183,7 @@ async def _bump_breaking_epoch(connection: Connection, tenant_id: UUID, namespac
 async def _record(
     connection: Connection, caller: Caller, action: str, name: str, now: datetime, detail: str = ""
 ) -> None:
-    await record_audit(
-        connection,
-        tenant_id=tenant_of(caller),
-        principal=caller.principal,
-        action=action,
-        resource_names=[f"namespaces/{name}"],
-        recorded_at=now,
-        detail=detail,
-        request_id=caller.request_id,
-        trace_id=caller.trace_id,
-    )
+    await record_audit(connection, tenant_of(caller), caller, action, [f"namespaces/{name}"], now, detail)
 
 
 def _described(changes: NamespaceChanges) -> str:

@@ -8,7 +8,7 @@ import psycopg
 
 from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.credentials import key_parameters
-from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.namespace_rows import namespace_parameters
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.request_ids import request_id_reused
@@ -58,7 +58,9 @@ class PostgresTenantStore:
                 await connection.execute(
                     _SQL["insert_first_namespace"], namespace_parameters(tenant.tenant_id, first_namespace)
                 )
-                await _record(connection, caller, tenant, "create_tenant", tenant.created_at)
+                await record_audit(
+                    connection, tenant.tenant_id, caller, "create_tenant", [_name(tenant)], tenant.created_at
+                )
         except psycopg.errors.UniqueViolation as error:
             if error.diag.constraint_name == _ONE_TENANT_A_REQUEST:
                 earlier = await self._created_before(request)  # a concurrent repeat was faster
@@ -108,7 +110,7 @@ class PostgresTenantStore:
                 raise EtagMismatch("the tenant has changed since it was read", resource_name=f"tenants/{name}")
             tenant = _tenant(row)
             detail = f"disabled {tenant.disabled}, {tenant.quotas.requests_per_second} requests/s"
-            await _record(connection, caller, tenant, "update_tenant", now, detail)
+            await record_audit(connection, tenant.tenant_id, caller, "update_tenant", [_name(tenant)], now, detail)
         return tenant
 
     async def _created_before(self, request: RequestKey | None) -> tuple[Tenant, ApiKey] | None:
@@ -150,17 +152,5 @@ def _no_such_tenant(name: str) -> NotFound:
     return NotFound("the tenant does not exist", resource_name=f"tenants/{name}")
 
 
-async def _record(
-    connection: Connection, caller: Caller, tenant: Tenant, action: str, now: datetime, detail: str = ""
-) -> None:
-    await record_audit(
-        connection,
-        tenant_id=tenant.tenant_id,
-        principal=caller.principal,
-        action=action,
-        resource_names=[f"tenants/{tenant.name}"],
-        recorded_at=now,
-        detail=detail,
-        request_id=caller.request_id,
-        trace_id=caller.trace_id,
-    )
+def _name(tenant: Tenant) -> str:
+    return f"tenants/{tenant.name}"

@@ -76,7 +76,9 @@ def remember_from_proto(request: memory_service_pb2.RememberRequest, now: dateti
         occurred_at=occurred_at,
         type=found.member(MemoryType, memory.type, "memory.type", MemoryType.EXPLICIT),
         # proto3 cannot tell 0 from unset here; a memory that is worth a call is not worth nothing.
-        priority=found.fraction(memory.priority, "memory.priority") or DEFAULT_PRIORITY,
+        priority=found.fraction(memory.priority, "memory.priority")
+        if memory.HasField("priority")
+        else DEFAULT_PRIORITY,
         pinned=memory.pinned,
         labels=labels_from_proto(memory.labels, "memory.labels", found),
         metadata=struct_from_proto(memory.metadata, "memory.metadata", found, max_bytes=MAX_METADATA_BYTES),

@@ -78,15 +78,12 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         async def stream(request: Any, context: Context) -> AsyncIterator[Any]:
             async with self.around(IncomingCall(method, metadata, context)):
                 items = behaviour(request, context)
-                try:
-                    while True:
-                        try:
-                            item = await self.within_limits(anext(items))
-                        except StopAsyncIteration:
-                            break
-                        yield item
-                finally:
-                    await items.aclose()
+                while True:
+                    try:
+                        item = await self.within_limits(anext(items))
+                    except StopAsyncIteration:
+                        return
+                    yield item
 
         # A streaming method may also be a coroutine that writes to the context, as health's Watch is.
         return stream if streaming and not inspect.iscoroutinefunction(behaviour) else answer

@@ -30,7 +30,7 @@ WHERE e.tenant_id = %(tenant)s AND e.namespace_id = %(namespace)s AND e.event_id
   AND NOT e.tombstoned;
 
 -- name: capture_trace
-SELECT e.session_id, e.outcome, e.importance, e.capture, e.redactions, e.indexed_at,
+SELECT e.session_id, e.tombstoned, e.outcome, e.importance, e.capture, e.redactions, e.indexed_at,
        ARRAY(SELECT l.memory_id FROM memory_event l
              JOIN memory m ON m.tenant_id = l.tenant_id AND m.namespace_id = l.namespace_id AND m.memory_id = l.memory_id
              WHERE l.tenant_id = e.tenant_id AND l.namespace_id = e.namespace_id AND l.event_id = e.event_id AND m.state <> 4

@@ -112,7 +112,7 @@ unit AS (
 SELECT u.unit_id, u.memory_id, u.occurred_at, u.speaker, u.flags, u.routes, u.exact,
        1 - (u.embedding <=> %(vector)s::halfvec) AS similarity, -(u.sv <#> q.weights) AS keyword_score,
        m.type, m.intensity, m.pinned, m.priority,
-       greatest(m.created_at, s.last_accessed_at) AS used_at, coalesce(s.access_count, 0) AS access_count,
+       greatest(least(m.occurred_at, m.created_at), s.last_accessed_at) AS used_at, coalesce(s.access_count, 0) AS access_count,
        CASE WHEN cardinality(%(entities)s::text[]) = 0 THEN 0
             ELSE (SELECT count(*) FROM unnest(%(entities)s::text[]) AS e WHERE e = ANY (m.entity_keys)) END AS entity_matches
 FROM unit u

@@ -1,0 +1,101 @@
+"""What the configurations of all services have in common. All bad values are reported at once, none is printed."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from rearview.rpc.identity import MIN_KEY_BYTES
+
+ENVIRONMENT_PREFIX = "REARVIEW_"
+
+_HOST_AND_PORT = r"(?:\[[0-9a-fA-F:]+\]|[A-Za-z0-9_.*-]+):[0-9]{1,5}"
+_LISTEN = re.compile(_HOST_AND_PORT, re.ASCII)
+_TARGET = re.compile(rf"(?:[a-z0-9+]+:///?)?{_HOST_AND_PORT}", re.ASCII)
+
+
+def _listen(text: str) -> str:
+    if not _LISTEN.fullmatch(text):
+        raise ValueError("must have the form host:port")
+    return text
+
+
+def _target(text: str) -> str:
+    if not _TARGET.fullmatch(text):
+        raise ValueError("must have the form host:port, or scheme:///host:port")
+    return text
+
+
+def _internal_key(key: SecretStr) -> SecretStr:
+    if len(key.get_secret_value().encode()) < MIN_KEY_BYTES:
+        raise ValueError(f"must have at least {MIN_KEY_BYTES} bytes")
+    return key
+
+
+Listen = Annotated[str, AfterValidator(_listen)]
+"""Where a service listens, `host:port`."""
+Target = Annotated[str, AfterValidator(_target)]
+"""Where another service is reached, `host:port` with the scheme of a resolver before it where one is wanted."""
+
+
+class Settings(BaseSettings):
+    """Settings read once from variables with the prefix `REARVIEW_`, frozen, whose errors show no value."""
+
+    model_config = SettingsConfigDict(env_prefix=ENVIRONMENT_PREFIX, frozen=True, hide_input_in_errors=True)
+
+
+class ServiceConfig(Settings):
+    """What every service is told; each has a class of its own below this one.
+
+    Attributes:
+        listen: where the service's API is served.
+        metrics_port: where Prometheus metrics are served, on the interface of `listen`; None serves none.
+        database_url: PostgreSQL as the role rearview_service.
+        max_connections: of a pool of connections to PostgreSQL.
+        internal_key: signs and checks the identities that go from service to service, and signs page tokens.
+        max_concurrent_calls: further calls are refused.
+        drain_seconds: how long calls under way may take to finish when the service stops.
+    """
+
+    listen: Listen
+    metrics_port: int | None = Field(default=None, ge=0, le=65_535)
+    database_url: SecretStr
+    max_connections: int = Field(default=10, ge=1, le=1_000)
+    internal_key: Annotated[SecretStr, AfterValidator(_internal_key)]
+    max_concurrent_calls: int = Field(default=1_000, ge=1, le=100_000)
+    drain_seconds: float = Field(default=10.0, ge=0, le=600)
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["json", "console"] = "json"
+
+
+class EmbedderConfig(Settings):
+    """What a service is told that embeds texts.
+
+    Attributes:
+        embedder: kind and model, as `onnx:multilingual-e5-small`.
+        model_dir: where the kind `onnx` builds and keeps its model.
+        embedder_url: the endpoint, for the kind `http`.
+        embedder_api_key: its bearer token.
+    """
+
+    embedder: str = Field(
+        default="onnx:multilingual-e5-small", pattern=r"^(onnx|sentence-transformers|flag|http):[^\s]+$"
+    )
+    model_dir: Path = Path("~/.cache/rearview/models")
+    embedder_url: str | None = None
+    embedder_api_key: SecretStr | None = None
+
+    @property
+    def embedder_bearer(self) -> str | None:
+        """The bearer token in plain."""
+        return self.embedder_api_key.get_secret_value() if self.embedder_api_key else None
+
+
+def problems_of(error: ValidationError) -> list[str]:
+    """Return one line for each bad value: the name of its variable and what is wrong with it, not the value."""
+    return [
+        f"{ENVIRONMENT_PREFIX}{'_'.join(str(part) for part in problem['loc']).upper()}: {problem['msg']}"
+        for problem in error.errors(include_url=False, include_input=False)
+    ]

@@ -1,0 +1,134 @@
+"""The process of a service: how it starts and ends, and what stands around everything that it serves."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import grpc.aio
+from pydantic import ValidationError
+
+from rearview.domain.errors import RearviewError
+from rearview.rpc.interceptors import (
+    AccessLogInterceptor,
+    ErrorInterceptor,
+    MetricsInterceptor,
+    TracingInterceptor,
+)
+from rearview.rpc.server import run, serve
+from rearview.rpc.service_config import ServiceConfig, problems_of
+from rearview.telemetry.logs import configure_logging
+from rearview.telemetry.metrics import Metrics, RequestMetrics, start_metrics_server
+from rearview.telemetry.tracing import Tracing, open_tracing
+
+BAD_CONFIGURATION = 2
+CANNOT_START = 1
+
+C = TypeVar("C", bound=ServiceConfig)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceProcess:
+    """A service's configuration, metrics and traces, with which it serves."""
+
+    service: str
+    config: ServiceConfig
+    metrics: Metrics
+    tracing: Tracing
+
+    async def serve(
+        self,
+        register: Callable[[grpc.aio.Server], Sequence[str]],
+        admission: grpc.aio.ServerInterceptor,
+        *,
+        on_started: Callable[[int], None] | None = None,
+        stop: asyncio.Event | None = None,
+        readiness: Callable[[], Awaitable[bool]] | None = None,
+    ) -> None:
+        """Serve until SIGTERM, SIGINT or `stop`, then drain; see `rpc.server.serve`.
+
+        `admission` decides who may call; errors, traces, metrics and the access log stand around it.
+
+        Raises:
+            Unavailable: the address cannot be bound.
+        """
+        await serve(
+            service=self.service,
+            listen=self.config.listen,
+            register=register,
+            interceptors=[
+                ErrorInterceptor(),
+                TracingInterceptor(self.tracing),
+                MetricsInterceptor(RequestMetrics(self.metrics)),
+                AccessLogInterceptor(),
+                admission,
+            ],
+            drain_seconds=self.config.drain_seconds,
+            max_concurrent_calls=self.config.max_concurrent_calls,
+            on_started=on_started,
+            stop=stop,
+            readiness=readiness,
+        )
+
+
+@contextmanager
+def service_process(service: str, config: ServiceConfig) -> Iterator[ServiceProcess]:
+    """Yield a service's process with its metrics and traces open; they are closed after everything opened within.
+
+    Raises:
+        OSError: the metrics port cannot be bound.
+    """
+    with ExitStack() as stack:
+        tracing = open_tracing(service)
+        stack.callback(tracing.close)
+        metrics = Metrics(service)
+        if config.metrics_port is not None:
+            host = config.listen.rpartition(":")[0].strip("[]")
+            stack.callback(start_metrics_server(config.metrics_port, metrics, host=host).close)
+        yield ServiceProcess(service, config, metrics, tracing)
+
+
+@asynccontextmanager
+async def meanwhile(work: Coroutine[Any, Any, None], stopping: asyncio.Event) -> AsyncIterator[None]:
+    """Run `work` beside what is served. It is cancelled as soon as the process is told to stop; should it end before,
+    the process stops as well: one that serves and does not work would look healthy.
+
+    Raises what `work` raises, at the end.
+    """
+    task = asyncio.create_task(work)
+    task.add_done_callback(lambda _: stopping.set())
+    watcher = asyncio.create_task(_cancel_when(stopping, task))
+    try:
+        yield
+    finally:
+        task.cancel()
+        watcher.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _cancel_when(stopping: asyncio.Event, task: asyncio.Task[None]) -> None:
+    await stopping.wait()
+    task.cancel()
+
+
+def run_service(service: str, config_type: type[C], main: Callable[[C], Coroutine[Any, Any, None]]) -> int:
+    """Run a service, configured by the environment, to its end.
+
+    Returns the exit code of the process: 0 after a shutdown, 2 for a bad configuration, 1 if it cannot start.
+    """
+    try:
+        config = config_type()  # type: ignore[call-arg]  # the environment gives the arguments
+    except ValidationError as error:
+        for problem in problems_of(error):
+            sys.stderr.write(f"{problem}\n")
+        return BAD_CONFIGURATION
+    configure_logging(service, level=config.log_level, log_format=config.log_format)
+    try:
+        run(main(config))
+    except (RearviewError, OSError) as error:
+        sys.stderr.write(f"the {service} cannot start: {error}\n")
+        return CANNOT_START
+    return 0

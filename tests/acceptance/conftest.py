@@ -1,0 +1,65 @@
+"""One whole stack for all acceptance tests, started as `rearview up` starts it, and clients that speak to it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rearview.client import Client
+from rearview.embedded.endpoints import Endpoints
+from rearview.evaluation.ingest import fresh_namespace
+from tests.support.supervised_stack import SupervisedStack
+
+WHOLE_STACK = ("-m", "rearview.cli", "up", "--foreground")
+CALL_TIMEOUT_SECONDS = 30.0
+
+
+@pytest.fixture(scope="session")
+def stack() -> Iterator[SupervisedStack]:
+    """The session's PostgreSQL, Valkey, S3 and four services under their supervisor."""
+    place = Path(tempfile.mkdtemp(prefix="rearview-acceptance-"))
+    stack = SupervisedStack(place / "data", WHOLE_STACK)
+    try:
+        yield stack.start()
+    finally:
+        stack.stop()
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def endpoints(stack: SupervisedStack) -> Endpoints:
+    """Addresses and keys of the session's stack."""
+    return stack.endpoints()
+
+
+@pytest.fixture(scope="session")
+def admin(endpoints: Endpoints) -> Iterator[Client]:
+    """The first tenant's admin."""
+    assert endpoints.gateway is not None
+    assert endpoints.admin_key is not None
+    with Client.connect(endpoints.gateway, endpoints.admin_key, timeout_seconds=CALL_TIMEOUT_SECONDS) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def operator(endpoints: Endpoints) -> Iterator[Client]:
+    """The operator, who belongs to no tenant."""
+    assert endpoints.gateway is not None
+    assert endpoints.operator_key is not None
+    with Client.connect(endpoints.gateway, endpoints.operator_key, timeout_seconds=CALL_TIMEOUT_SECONDS) as client:
+        yield client
+
+
+@pytest.fixture
+def client(admin: Client) -> Client:
+    """The admin in a namespace that nothing else uses."""
+    return in_fresh_namespace(admin)
+
+
+def in_fresh_namespace(client: Client) -> Client:
+    """Return the client with a namespace of its own as the default."""
+    return client.with_options(namespace=fresh_namespace(client, "acceptance"))

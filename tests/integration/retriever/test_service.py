@@ -1,0 +1,174 @@
+"""The retriever as a process serves it: over gRPC, with signed identities."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+import grpc.aio
+import numpy as np
+import pytest
+from pydantic import SecretStr
+
+from rearview.domain.event import CaptureOutcome
+from rearview.domain.ids import new_id
+from rearview.domain.principal import Access, Caller, NamespaceAccess, Role
+from rearview.internal.v1 import retriever_service_pb2
+from rearview.internal.v1.retriever_service_pb2_grpc import RetrieverServiceStub
+from rearview.ports.embedder import Embedder
+from rearview.retriever.app import run_retriever
+from rearview.retriever.config import RetrieverConfig
+from rearview.rpc.errors import from_rpc_error
+from rearview.rpc.identity import IDENTITY_KEY, sign_identity
+from rearview.v1 import memory_service_pb2 as pb
+from rearview.v1 import recall_pb2
+from tests.support.indexed_library import Library
+from tests.support.stack import DatabaseUrls
+
+KEY = "an internal key of more than thirty-two bytes"
+
+
+@pytest.fixture
+async def address(database: DatabaseUrls, redis_url: str) -> AsyncIterator[str]:
+    config = RetrieverConfig(
+        listen="127.0.0.1:0",
+        database_url=SecretStr(database.service),
+        redis_url=SecretStr(redis_url),
+        internal_key=SecretStr(KEY),
+        drain_seconds=1,
+    )
+    started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    stop = asyncio.Event()
+    task = asyncio.create_task(run_retriever(config, on_started=started.set_result, stop=stop))
+
+    def tell_end(ended: asyncio.Task[None]) -> None:
+        if not started.done():
+            started.set_exception(ended.exception() or EOFError("the service ended before it served"))
+
+    task.add_done_callback(tell_end)
+    yield f"127.0.0.1:{await started}"
+    stop.set()
+    await task
+
+
+def identity(library: Library, *, names: tuple[str, ...] = ("notes",)) -> list[tuple[str, str]]:
+    access = NamespaceAccess(library.scope.namespace_id, Access.READ)
+    caller = Caller(library.scope.tenant_id, "agent", Role.READ, dict.fromkeys(names, access))
+    return [(IDENTITY_KEY, sign_identity(caller, KEY.encode()))]
+
+
+async def reason_of(call: Any) -> str:
+    with pytest.raises(grpc.aio.AioRpcError) as raised:
+        await call
+    return from_rpc_error(raised.value, dependency="retriever").reason
+
+
+async def recall_request(embedder: Embedder, text: str, **fields: Any) -> retriever_service_pb2.RecallRequest:
+    vector = embedder.generation.centre_one(await embedder.embed_query(text))
+    return retriever_service_pb2.RecallRequest(
+        request=recall_pb2.RecallRequest(parent="namespaces/notes", query=text, **fields),
+        vectors=[
+            retriever_service_pb2.QueryVector(
+                generation=embedder.generation.generation_id, values=np.asarray(vector, dtype="<f4").tobytes()
+            )
+        ],
+    )
+
+
+async def test_recall_and_its_trace(address: str, library: Library) -> None:
+    memory_id, (event_id, _) = await library.episode("s1", ["我对花生过敏", "记下来了"])
+    pending = library.raw_turn("s1", "还对牛奶过敏", CaptureOutcome.PENDING, sequence=3)
+    library.index()
+    async with grpc.aio.insecure_channel(address) as channel:
+        stub: Any = RetrieverServiceStub(channel)
+        metadata = identity(library)
+        answer = await stub.Recall(
+            await recall_request(library.embedder, "我对什么过敏"), metadata=metadata, timeout=20
+        )
+        by_event = {hit.events[0]: hit for hit in answer.hits}
+        turn = by_event[f"namespaces/notes/sessions/s1/events/{event_id}"]
+        assert turn.memory.name == f"namespaces/notes/memories/{memory_id}"
+        assert turn.highlights[0].text == "我对花生过敏"
+        raw = by_event[f"namespaces/notes/sessions/s1/events/{pending}"]
+        assert raw.memory.name == ""
+        assert raw.memory.content == "还对牛奶过敏"
+        assert answer.context.startswith("[相关记忆]")
+        for hit in answer.hits:
+            assert hit.citation in answer.context
+
+        async def trace() -> Any:
+            return await stub.GetRecallTrace(
+                recall_pb2.GetRecallTraceRequest(name=answer.trace), metadata=metadata, timeout=20
+            )
+
+        for _ in range(100):
+            try:
+                told = await trace()
+                break
+            except grpc.aio.AioRpcError:
+                await asyncio.sleep(0.02)
+        assert told.query == "我对什么过敏"
+        assert [c.rank for c in told.candidates if c.rank] == list(range(1, len(answer.hits) + 1))
+
+
+async def test_errors_are_typed(address: str, library: Library) -> None:
+    await library.memory("一条记忆")
+    library.index()
+    async with grpc.aio.insecure_channel(address) as channel:
+        stub: Any = RetrieverServiceStub(channel)
+        good = await recall_request(library.embedder, "记忆")
+        metadata = identity(library)
+        assert await reason_of(stub.Recall(good, timeout=20)) == "CREDENTIAL_MISSING"
+        forged = [(IDENTITY_KEY, sign_identity(Caller(new_id(), "x", Role.ADMIN), b"z" * 40))]
+        assert await reason_of(stub.Recall(good, metadata=forged, timeout=20)) == "CREDENTIAL_INVALID"
+        elsewhere = identity(library, names=("other",))
+        assert await reason_of(stub.Recall(good, metadata=elsewhere, timeout=20)) == "NAMESPACE_DENIED"
+        bad = await recall_request(library.embedder, "记忆", top_k=101)
+        assert await reason_of(stub.Recall(bad, metadata=metadata, timeout=20)) == "INVALID_FIELD"
+        good.vectors[0].generation = "another"
+        assert await reason_of(stub.Recall(good, metadata=metadata, timeout=20)) == "EMBEDDING_GENERATION_MISMATCH"
+        unknown = pb.GetMemoryRequest(name=f"namespaces/notes/memories/{new_id()}")
+        assert await reason_of(stub.GetMemory(unknown, metadata=metadata, timeout=20)) == "RESOURCE_NOT_FOUND"
+        page = pb.ListMemoriesRequest(parent="namespaces/notes", page_token="made-up")
+        assert await reason_of(stub.ListMemories(page, metadata=metadata, timeout=20)) == "INVALID_PAGE_TOKEN"
+        reveal = pb.RevealRedactedRequest(name=unknown.name, reason="why")
+        assert await reason_of(stub.RevealRedacted(reveal, metadata=metadata, timeout=20)) == "FEATURE_NOT_OFFERED"
+        export = stub.ExportMemories(pb.ExportMemoriesRequest(parent="namespaces/notes"), metadata=metadata, timeout=20)
+        assert await reason_of(export.read()) == "FEATURE_NOT_OFFERED"
+
+
+async def test_lists_over_the_wire(address: str, library: Library) -> None:
+    for at in range(5):
+        await library.memory(f"第{at}条记忆")
+    _, events = await library.episode("s1", ["第一句", "第二句"])
+    async with grpc.aio.insecure_channel(address) as channel:
+        stub: Any = RetrieverServiceStub(channel)
+        call = {"metadata": identity(library), "timeout": 20}
+        seen, token = [], ""
+        while True:
+            page = await stub.ListMemories(
+                pb.ListMemoriesRequest(parent="namespaces/notes", page_size=2, page_token=token), **call
+            )
+            seen += [memory.name for memory in page.memories]
+            token = page.next_page_token
+            if not token:
+                break
+        assert len(seen) == len(set(seen)) == 6
+        basic = await stub.ListMemories(
+            pb.ListMemoriesRequest(parent="namespaces/notes", view=pb.MEMORY_VIEW_BASIC), **call
+        )
+        assert all(memory.content == "" for memory in basic.memories)
+        listed = await stub.ListEvents(pb.ListEventsRequest(parent="namespaces/notes/sessions/s1"), **call)
+        assert [event.name.rpartition("/")[2] for event in listed.events] == [str(one) for one in events]
+        sessions = await stub.ListSessions(pb.ListSessionsRequest(parent="namespaces/notes"), **call)
+        assert [session.name for session in sessions.sessions] == ["namespaces/notes/sessions/s1"]
+        got = await stub.GetMemory(pb.GetMemoryRequest(name=seen[0]), **call)
+        assert got.name == seen[0]
+        history = await stub.ListMemoryHistory(pb.ListMemoryHistoryRequest(name=seen[0]), **call)
+        assert [memory.name for memory in history.memories] == [seen[0]]
+        capture = await stub.GetCaptureTrace(pb.GetCaptureTraceRequest(name=listed.events[0].name), **call)
+        assert capture.event == listed.events[0].name
+        working = await stub.GetWorkingMemory(pb.GetWorkingMemoryRequest(name="namespaces/notes/sessions/s1"), **call)
+        assert list(working.turns) == []
