@@ -70,9 +70,7 @@ def assert_kept(journey: Journey, memories: set[str]) -> None:
 
 def purged(client: Client, receipt: forget_pb2.ForgetReceipt) -> forget_pb2.ForgetReceipt:
     states = (forget_pb2.FORGET_STATE_PURGED, forget_pb2.FORGET_STATE_VERIFIED)
-    return eventually(
-        lambda: client.get_forget_receipt(receipt.name), lambda found: found.state in states, "the purge"
-    )
+    return eventually(lambda: client.get_forget_receipt(receipt.name), lambda found: found.state in states, "the purge")
 
 
 def test_a_forgotten_session_is_out_of_reach_at_once(journey: Journey) -> None:

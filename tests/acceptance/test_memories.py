@@ -90,7 +90,9 @@ def test_everything_given_is_kept(client: Client) -> None:
 
 
 def test_a_batch_fares_one_by_one(client: Client) -> None:
-    good, bad, same = client.batch_remember([NewMemory("一号电梯在检修。"), NewMemory(""), NewMemory("一号电梯在检修。")])
+    good, bad, same = client.batch_remember(
+        [NewMemory("一号电梯在检修。"), NewMemory(""), NewMemory("一号电梯在检修。")]
+    )
     assert isinstance(good, messages.RememberResponse)
     assert good.outcome == messages.REMEMBER_OUTCOME_CREATED
     assert isinstance(bad, InvalidFields)
