@@ -240,9 +240,11 @@ def bank_cards(text: str) -> Iterator[Span]:
         # Samples begin with 0 or 1, cards of hardly any issuer do.
         if (number[0] not in "01" or known) and (
             _labelled(_CARD_LABEL, text, match.start())
-            or (known
-            and not _labelled(_OTHER_NUMBER, text, match.start())
-            and not _labelled(_ROW_ID_LABEL, text, match.start()))
+            or (
+                known
+                and not _labelled(_OTHER_NUMBER, text, match.start())
+                and not _labelled(_ROW_ID_LABEL, text, match.start())
+            )
         ):
             yield match.span()
 
