@@ -58,7 +58,8 @@ _EN_STREET = re.compile(
     r"(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Way|Place|Pl|Square|Sq|Terrace|Parkway"
     r"|Pkwy|Highway|Hwy|Circle|Cir)(?![A-Za-z])\.?"
     r"(?:,? (?:Apt|Apartment|Suite|Ste|Unit|Flat|Floor|#)\.? ?[A-Za-z0-9-]{1,8})?"
-    r"(?:, [A-Z][A-Za-z. ]{1,30}){0,2}(?:,? [A-Z]{2})?(?:,? [0-9]{5}(?:-[0-9]{4})?(?![0-9]))?"
+    r"(?:, [A-Z][A-Za-z.]{1,20}(?: [A-Z][A-Za-z.]{1,20}){0,3}){0,2}(?:,? [A-Z]{2}(?![A-Za-z]))?"
+    r"(?:,? [0-9]{5}(?:-[0-9]{4})?(?![0-9]))?"
 )
 
 

@@ -15,6 +15,8 @@ from rearview.ports.redactor import Redactor
 
 _DIGEST_BYTES = 16
 _PURPOSE = b"rearview placeholder 1\0"
+_WORD_BYTES = 8
+_PROVISIONAL = re.compile(rf"\[[A-Z_]+_([0-9a-f]{{{2 * _WORD_BYTES}}})x([0-9]+)\]")
 
 Settle = Callable[[str], str]
 """Puts the final placeholders into a text in the place of provisional ones."""
@@ -33,9 +35,8 @@ class SessionNaming:
         place = scope.tenant_id.bytes + scope.namespace_id.bytes + session_id.encode()
         self._key = hmac.digest(secret, _PURPOSE + place, "sha256")
         self._redactor = redactor
-        self._word = secrets.token_hex(8)
+        self._word = secrets.token_hex(_WORD_BYTES)
         self._places: dict[PlaceholderKey, int] = {}
-        self._provisional = re.compile(rf"\[([A-Z_]+)_{self._word}x([0-9]+)\]")
 
     @property
     def keys(self) -> tuple[PlaceholderKey, ...]:
@@ -53,7 +54,12 @@ class SessionNaming:
         final = [
             key.category.numbered(numbers[key]) if key in numbers else key.category.placeholder for key in self._places
         ]
-        return lambda text: self._provisional.sub(lambda match: final[int(match[2])], text)
+        word = self._word
+
+        def placed(match: re.Match[str]) -> str:
+            return final[int(match[2])] if match[1] == word else match[0]
+
+        return lambda text: _PROVISIONAL.sub(placed, text) if word in text else text
 
 
 def settled_event(event: Event, settle: Settle) -> Event:

@@ -49,7 +49,7 @@ def test_a_span_counts_by_category_and_overlap() -> None:
         MarkedText("打13812345678", (RedactedSpan(PiiCategory.PHONE, 1, 6),), ""),
         MarkedText("mail a@example.com", (), ""),
     ]
-    figures: Any = evaluate_pii(texts, PatternRedactor(), PiiCategory)
+    figures: Any = evaluate_pii(texts, PatternRedactor(), frozenset(PiiCategory))
     assert (figures["precision"], figures["recall"], figures["f1"]) == (0.25, 0.3333, 0.2857)
     assert figures["by_category"]["PHONE"] == {"precision": 0.3333, "recall": 0.5, "f1": 0.4, "marked": 2, "found": 3}
     only: Any = evaluate_pii(texts, PatternRedactor(), {PiiCategory.EMAIL})
