@@ -55,8 +55,8 @@ def journey(admin: Client) -> Journey:
 def assert_out_of_reach(client: Client, session: str | None = None) -> None:
     """No recall by any words, nor in the session, brings back a trace of the forgotten turns."""
     for query in WAYS_TO_ASK:
-        for options in ({}, {"session": session} if session else {}, {"group_by_memory": True}):
-            answer = client.recall(query, top_k=100, include_metadata=True, **options)  # type: ignore[arg-type]
+        for by_memory in (False, True):
+            answer = client.recall(query, top_k=100, include_metadata=True, session=session, group_by_memory=by_memory)
             assert not [trace for trace in TRACES if trace in f"{answer.hits}{answer.context}"]
     assert not [trace for trace in TRACES for memory in client.list_memories() if trace in memory.content]
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from rearview.cli.borrowed_stack import admin_client
-from rearview.cli.output import DataDirOption, JsonOption, err, failures, out, print_json
-from rearview.domain.text import DEFAULT_CATEGORIES, PiiCategory
+from rearview.cli.output import DataDirOption, JsonOption, err, failures, print_figures
+from rearview.domain.text import DEFAULT_CATEGORIES, PiiCategory, RedactedSpan
 from rearview.evaluation.locomo import evaluate_locomo
 from rearview.evaluation.locomo_file import read_locomo
 from rearview.evaluation.madial import evaluate_madial, evaluate_madial_mixed
@@ -55,7 +54,7 @@ def locomo(
         conversations, questions = read_locomo(file, corrections)
         with admin_client(data_dir) as client, shown_steps(err) as steps:
             figures = evaluate_locomo(client, conversations, questions, steps)
-    _show(figures.as_json(), as_json)
+    print_figures(figures.as_json(), as_json)
 
 
 @commands.command()
@@ -79,7 +78,7 @@ def madial(
         evaluate = evaluate_madial_mixed if mixed else evaluate_madial
         with admin_client(data_dir) as client, shown_steps(err) as steps:
             figures = evaluate(client, data, steps)
-    _show(figures, as_json)
+    print_figures(figures, as_json)
 
 
 @commands.command()
@@ -105,8 +104,12 @@ def pii(
     """
     with failures(as_json):
         chosen = _categories(categories)
-        figures = evaluate_pii(read_marked_texts(file), PatternRedactor(), chosen)
-    _show(figures, as_json)
+        figures = evaluate_pii(read_marked_texts(file), _found, chosen)
+    print_figures(figures, as_json)
+
+
+def _found(text: str, categories: Collection[PiiCategory]) -> Sequence[RedactedSpan]:
+    return PatternRedactor().redact(text, categories).spans
 
 
 def _categories(named: str | None) -> frozenset[PiiCategory]:
@@ -117,13 +120,3 @@ def _categories(named: str | None) -> frozenset[PiiCategory]:
     if unknown:
         raise ValueError(f"no such category: {', '.join(unknown)}; there are {', '.join(PiiCategory)}")
     return frozenset(category for category in chosen.values() if category is not None)
-
-
-def _show(figures: Mapping[str, object], as_json: bool) -> None:
-    if as_json:
-        print_json(figures)
-        return
-    table = Table(box=None, show_header=False)
-    for name, value in figures.items():
-        table.add_row(name, str(value))
-    out.print(table)

@@ -6,15 +6,17 @@ another category, or only in part, counts as missed and as wrongly found.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rearview.domain.text import PiiCategory, RedactedSpan
 from rearview.evaluation.pii_file import MarkedText
-from rearview.ports.redactor import Redactor
 
 LEAST_OVERLAP = 0.9
 """Intersection over union from which two spans match."""
+
+FindSpans = Callable[[str, Collection[PiiCategory]], Sequence[RedactedSpan]]
+"""Returns the spans that redaction replaces in a text."""
 
 
 @dataclass(slots=True)
@@ -40,13 +42,13 @@ class _Counts:
 
 
 def evaluate_pii(
-    texts: Sequence[MarkedText], redactor: Redactor, categories: Collection[PiiCategory]
+    texts: Sequence[MarkedText], find: FindSpans, categories: Collection[PiiCategory]
 ) -> Mapping[str, object]:
     """Return precision, recall and f1 over all spans of the categories, then the same `by_category` and `by_split`."""
     whole, parts = _Counts(), dict[str, _Counts]()
     for marked in texts:
         expected = [span for span in marked.spans if span.category in categories]
-        found = redactor.redact(marked.text, categories).spans
+        found = find(marked.text, categories)
         matched = _matched(expected, found)
         for counts in (whole, parts.setdefault(marked.part, _Counts())):
             counts.marked.update(span.category for span in expected)

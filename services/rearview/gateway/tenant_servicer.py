@@ -7,6 +7,7 @@ from google.protobuf import empty_pb2
 
 from rearview.domain.errors import CredentialInvalid, FeatureNotOffered
 from rearview.gateway.authorize import Authorizer, current_credential
+from rearview.gateway.display_names import DisplayNames
 from rearview.gateway.keys.create_api_key import CreateApiKey
 from rearview.gateway.keys.list_api_keys import ListApiKeys
 from rearview.gateway.keys.revoke_api_key import RevokeApiKey
@@ -45,6 +46,7 @@ class TenantServicer(TenantServiceServicer):
         authorizer: Authorizer,
         tenants: TenantStore,
         keys: ApiKeyStore,
+        display_names: DisplayNames,
         policies: PolicyStore,
         clock: Clock,
         page_key: bytes,
@@ -53,9 +55,9 @@ class TenantServicer(TenantServiceServicer):
     ) -> None:
         self._authorizer = authorizer
         self._page_key = page_key
-        self._create_tenant = CreateTenant(tenants, clock)
+        self._create_tenant = CreateTenant(tenants, display_names, clock)
         self._tenants = ReadTenants(tenants)
-        self._update_tenant = UpdateTenant(tenants, clock)
+        self._update_tenant = UpdateTenant(tenants, display_names, clock)
         self._create_key = CreateApiKey(keys, clock)
         self._list_keys = ListApiKeys(keys)
         self._rotate_key = RotateApiKey(keys, clock)

@@ -8,7 +8,7 @@ from rearview.domain.redaction import Original, RedactionPolicy
 from rearview.domain.writing import Remember
 from rearview.ports.placeholders import PlaceholderNumbers
 from rearview.writer.placeholders import SessionNaming, settled_tree
-from rearview.writer.redaction import Redaction, RedactionParts, redacted_remember
+from rearview.writer.redaction import Redaction, RedactionParts, redacted_memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ async def draft_memory(
     """
     naming = SessionNaming(parts.secret, parts.redactor, scope, command.session_id)
     redaction = Redaction(parts.redactor, policy.categories, naming.name)
-    redacted = await asyncio.to_thread(redacted_remember, command, redaction)
+    redacted = await asyncio.to_thread(redacted_memory, command, redaction)
     if not redaction.found:
         return MemoryDraft(redacted, (), None)
     known = await numbers.number(scope, command.session_id, naming.keys) if command.session_id else {}

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import structlog
 
@@ -14,6 +14,8 @@ from rearview.domain.writing import Remember, UpdateMemory
 from rearview.ports.policies import RedactionPolicies
 from rearview.ports.redactor import Naming, PayloadDepthError, Redactor, plain_name
 from rearview.ports.sealing import Sealer
+
+C = TypeVar("C", Remember, UpdateMemory)
 
 _log = structlog.get_logger(__name__)
 
@@ -99,18 +101,7 @@ def redacted_event(event: Event, redaction: Redaction, field: str) -> Event:
     return replace(redacted, redactions=redaction.found)
 
 
-def redacted_remember(command: Remember, redaction: Redaction) -> Remember:
-    """Return the command with all of its texts redacted. Raises: InvalidFields."""
-    return replace(
-        command,
-        content=redaction.text(command.content),
-        labels={redaction.text(key): redaction.text(value) for key, value in command.labels.items()},
-        metadata=redaction.tree(command.metadata, "memory.metadata"),
-        entities=tuple(redaction.text(entity) for entity in command.entities),
-    )
-
-
-def redacted_update(command: UpdateMemory, redaction: Redaction) -> UpdateMemory:
+def redacted_memory(command: C, redaction: Redaction) -> C:
     """Return the command with all of its texts redacted. Raises: InvalidFields."""
     return replace(
         command,

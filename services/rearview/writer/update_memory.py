@@ -14,7 +14,7 @@ from rearview.domain.redaction import Original
 from rearview.domain.writing import UpdateMemory
 from rearview.ports.clock import Clock
 from rearview.ports.memory_store import MemoryStore, NewMemory
-from rearview.writer.redaction import Redaction, RedactionParts, redacted_update
+from rearview.writer.redaction import Redaction, RedactionParts, redacted_memory
 from rearview.writer.remember import ReadText, TextReader, projected
 
 _MOST_ATTEMPTS = 5
@@ -47,7 +47,7 @@ class MemoryUpdater:
                 return done
         policy = await self._redaction.policies.redaction(scope.tenant_id)
         redaction = Redaction(self._redaction.redactor, policy.categories)
-        redacted = await asyncio.to_thread(redacted_update, command, redaction)
+        redacted = await asyncio.to_thread(redacted_memory, command, redaction)
         sealer = self._redaction.sealer_for(policy) if redaction.found else None
         text: ReadText | None = None
         for _ in range(_MOST_ATTEMPTS):

@@ -1,6 +1,7 @@
 """Measuring redaction: formats, the rule of matching, and what the shipped Chinese set must show."""
 
 import json
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,10 @@ from rearview.evaluation.pii_file import MarkedText, read_marked_texts
 from rearview.language.pii import PatternRedactor
 
 RULES = frozenset(PiiCategory) - {PiiCategory.PERSON, PiiCategory.ORGANISATION}
+
+
+def found_spans(text: str, categories: Collection[PiiCategory]) -> Sequence[RedactedSpan]:
+    return PatternRedactor().redact(text, categories).spans
 
 
 def span(kind: str, start: int, end: int) -> dict[str, object]:
@@ -49,10 +54,10 @@ def test_a_span_counts_by_category_and_overlap() -> None:
         MarkedText("打13812345678", (RedactedSpan(PiiCategory.PHONE, 1, 6),), ""),
         MarkedText("mail a@example.com", (), ""),
     ]
-    figures: Any = evaluate_pii(texts, PatternRedactor(), frozenset(PiiCategory))
+    figures: Any = evaluate_pii(texts, found_spans, frozenset(PiiCategory))
     assert (figures["precision"], figures["recall"], figures["f1"]) == (0.25, 0.3333, 0.2857)
     assert figures["by_category"]["PHONE"] == {"precision": 0.3333, "recall": 0.5, "f1": 0.4, "marked": 2, "found": 3}
-    only: Any = evaluate_pii(texts, PatternRedactor(), {PiiCategory.EMAIL})
+    only: Any = evaluate_pii(texts, found_spans, {PiiCategory.EMAIL})
     assert (only["precision"], only["recall"], only["marked"]) == (0.0, 1.0, 0)
 
 
@@ -62,7 +67,7 @@ def test_the_chinese_set_is_redacted_and_its_lookalikes_stay(part: str) -> None:
     assert len(texts) >= 160
     assert sum(not text.spans for text in texts) >= 0.45 * len(texts)
     assert len({found.category for text in texts for found in text.spans}) >= 12
-    figures: Any = evaluate_pii(texts, PatternRedactor(), RULES)
+    figures: Any = evaluate_pii(texts, found_spans, RULES)
     assert figures["precision"] >= 0.98
     assert figures["recall"] >= 0.98
 
