@@ -50,11 +50,30 @@ class PiiCategory(StrEnum):
     IP = "IP"
     SECRET = "SECRET"  # noqa: S105 - the name of a category
     PASSWORD = "PASSWORD"  # noqa: S105 - the name of a category
+    DATE_OF_BIRTH = "DATE_OF_BIRTH"
+    ADDRESS = "ADDRESS"
+    PERSON = "PERSON"
+    ORGANISATION = "ORGANISATION"
 
     @property
     def placeholder(self) -> str:
-        """The text that stands where the value was."""
+        """The text that stands where the value was, outside sessions."""
         return f"[{self.value}]"
+
+    def numbered(self, number: int) -> str:
+        """Return the text that stands for the number-th value of a session, so that it can be told from others."""
+        return f"[{self.value}_{number}]"
+
+
+DEFAULT_CATEGORIES = frozenset(PiiCategory) - {
+    PiiCategory.DATE_OF_BIRTH,
+    PiiCategory.ADDRESS,
+    PiiCategory.PERSON,
+    PiiCategory.ORGANISATION,
+}
+"""What is redacted unless a tenant's policy says otherwise: what identifies or unlocks, and is no use as a memory."""
+MODEL_CATEGORIES = frozenset({PiiCategory.PERSON, PiiCategory.ORGANISATION})
+"""What takes a language model to find, some milliseconds a turn; only a policy that names them pays for it."""
 
 
 @dataclass(frozen=True, slots=True)

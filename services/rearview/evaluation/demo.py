@@ -137,17 +137,22 @@ def _show_redaction(client: Client, namespace: str, claims: Claims) -> None:
         texts += [str(event) + event.content for event in client.list_events(session.name, namespace=namespace)]
     lines = [line for memory in client.list_memories(namespace=namespace) for line in memory.content.splitlines()]
     for line in lines:
-        if any(f"[{category}]" in line for category in PERSONAL_DATA):
+        if any(_stands_in(category, line) for category in PERSONAL_DATA):
             console.print(f"  {line[:100]}", markup=False)
     for category, value in PERSONAL_DATA.items():
         claims.check(
             f"{category} was replaced in events and memories alike",
-            all(value not in text for text in texts) and any(f"[{category}]" in text for text in texts),
+            all(value not in text for text in texts) and any(_stands_in(category, text) for text in texts),
         )
     claims.check(
         "look-alikes stayed: " + ", ".join(LOOK_ALIKES),
         all(any(look_alike in text for text in texts) for look_alike in LOOK_ALIKES),
     )
+
+
+def _stands_in(category: str, text: str) -> bool:
+    """Whether a placeholder of the category stands in a text: numbered where it is of a session."""
+    return f"[{category}]" in text or f"[{category}_" in text
 
 
 def _show_recalls(client: Client, namespace: str, conversation: DemoConversation, claims: Claims) -> None:

@@ -11,6 +11,7 @@ from rearview.adapters.postgres.credentials import PostgresApiKeyStore, Postgres
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.namespace_directory import PostgresNamespaceDirectory
 from rearview.adapters.postgres.namespaces import PostgresNamespaceStore
+from rearview.adapters.postgres.policies import PostgresPolicyStore
 from rearview.adapters.postgres.tenancy import PostgresTenantStore
 from rearview.gateway.access_rules import ACCESS_RULES, ServiceName
 from rearview.gateway.admission_interceptor import AdmissionInterceptor
@@ -139,8 +140,10 @@ async def run_gateway(
                     PostgresTenantStore(operator_database),
                     PostgresApiKeyStore(database),
                     display_names,
+                    PostgresPolicyStore(database),
                     clock,
                     page_key,
+                    has_vault=bool(config.vault_keys),
                 ),
                 server,
             )

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, SecretStr
 
 from rearview.gateway.api_key import parse_key
-from rearview.rpc.service_config import EmbedderConfig, Listen, ServiceConfig, Target
+from rearview.rpc.service_config import EmbedderConfig, Listen, ServiceConfig, Target, VaultConfig
 
 
 def _operator_key(key: SecretStr) -> SecretStr:
@@ -14,7 +14,7 @@ def _operator_key(key: SecretStr) -> SecretStr:
     return key
 
 
-class GatewayConfig(EmbedderConfig, ServiceConfig):
+class GatewayConfig(EmbedderConfig, VaultConfig, ServiceConfig):
     """Read once; the variables carry the prefix `REARVIEW_`.
 
     Attributes:

@@ -1,9 +1,7 @@
 """Names for people, of namespaces and tenants: free text, and so redacted like any other."""
 
-from rearview.domain.text import PiiCategory
+from rearview.domain.text import DEFAULT_CATEGORIES
 from rearview.ports.redactor import Redactor
-
-CATEGORIES = frozenset(PiiCategory)
 
 
 class DisplayNames:
@@ -14,7 +12,7 @@ class DisplayNames:
 
     def stored(self, name: str) -> str:
         """Return the name with personal data replaced by placeholders."""
-        return self._redactor.redact(name, CATEGORIES).text
+        return self._redactor.redact(name, DEFAULT_CATEGORIES).text
 
     def changed(self, name: str | None) -> str | None:
         """Return the new name, redacted; None for one that stays."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from google.protobuf import empty_pb2
 
-from rearview.domain.errors import FeatureNotOffered
+from rearview.domain.errors import CredentialInvalid, FeatureNotOffered
 from rearview.gateway.authorize import Authorizer, current_credential
 from rearview.gateway.display_names import DisplayNames
 from rearview.gateway.keys.create_api_key import CreateApiKey
@@ -14,9 +14,12 @@ from rearview.gateway.keys.revoke_api_key import RevokeApiKey
 from rearview.gateway.keys.rotate_api_key import RotateApiKey
 from rearview.gateway.tenants.create_tenant import CreateTenant
 from rearview.gateway.tenants.read_tenants import ReadTenants
+from rearview.gateway.tenants.update_policy import UpdatePolicy
 from rearview.gateway.tenants.update_tenant import UpdateTenant
 from rearview.ports.clock import Clock
+from rearview.ports.policies import PolicyStore
 from rearview.ports.tenancy_store import ApiKeyStore, TenantStore
+from rearview.rpc.convert.policies import policy_to_proto, update_policy_from_proto
 from rearview.rpc.convert.requests import next_page_token, page_from_proto
 from rearview.rpc.convert.tenancy import (
     api_key_id_from_proto,
@@ -44,8 +47,11 @@ class TenantServicer(TenantServiceServicer):
         tenants: TenantStore,
         keys: ApiKeyStore,
         display_names: DisplayNames,
+        policies: PolicyStore,
         clock: Clock,
         page_key: bytes,
+        *,
+        has_vault: bool,
     ) -> None:
         self._authorizer = authorizer
         self._page_key = page_key
@@ -55,6 +61,8 @@ class TenantServicer(TenantServiceServicer):
         self._create_key = CreateApiKey(keys, clock)
         self._list_keys = ListApiKeys(keys)
         self._rotate_key = RotateApiKey(keys, clock)
+        self._policies = policies
+        self._update_policy = UpdatePolicy(policies, clock, has_vault=has_vault)
         self._revoke_key = RevokeApiKey(keys, clock)
 
     async def CreateTenant(self, request: pb.CreateTenantRequest, context: Any) -> pb.CreateTenantResponse:
@@ -128,14 +136,16 @@ class TenantServicer(TenantServiceServicer):
         return api_key_to_proto(await self._revoke_key(caller, current_credential().namespaces, key_id))
 
     async def GetPolicy(self, request: pb.GetPolicyRequest, context: Any) -> pb.TenantPolicy:
-        """Not offered yet."""
-        await self._authorizer.caller_of(request)
-        raise _policies_not_offered()
+        """Read the policy of the caller's tenant."""
+        caller = await self._authorizer.caller_of(request)
+        if caller.tenant_id is None:
+            raise CredentialInvalid("the credential belongs to no tenant")
+        return policy_to_proto(await self._policies.get(caller.tenant_id))
 
     async def UpdatePolicy(self, request: pb.UpdatePolicyRequest, context: Any) -> pb.TenantPolicy:
-        """Not offered yet."""
-        await self._authorizer.caller_of(request)
-        raise _policies_not_offered()
+        """Change the parts of the policy that the mask names."""
+        changes = update_policy_from_proto(request)
+        return policy_to_proto(await self._update_policy(await self._authorizer.caller_of(request), changes))
 
     async def ExportSubject(
         self, request: pb.ExportSubjectRequest, context: Any
@@ -144,7 +154,3 @@ class TenantServicer(TenantServiceServicer):
         await self._authorizer.caller_of(request)
         raise FeatureNotOffered("exports about one subject are not offered yet", feature="subject_export")
         yield pb.ExportSubjectResponse()  # makes this a stream
-
-
-def _policies_not_offered() -> FeatureNotOffered:
-    return FeatureNotOffered("tenant policies are not offered yet", feature="tenant_policies")

@@ -145,6 +145,34 @@ def entities_batch(texts: Sequence[str]) -> list[tuple[Entity, ...]]:
     return [_resolved(text, found) for text, found in zip(texts, mentions, strict=True)]
 
 
+def model_mentions(text: str) -> list[Mention]:
+    """Return what the models take for names anywhere in a text, however long: spans and kinds, possibly overlapping."""
+    mentions: list[Mention] = []
+    for offset, part in _parts(fold_width_in_place(text)):
+        found = _english([part])[0] if _LATIN_WORD.search(part) else []
+        if has_han(part):
+            found = [*found, *_chinese(part)]
+        mentions += [(offset + start, offset + end, kind) for start, end, kind in found]
+    return mentions
+
+
+_LATIN_WORD = re.compile("[A-Za-z]{2}")
+_PART_END = re.compile(r"[\s。！？!?，,;；]")
+
+
+def _parts(text: str) -> list[tuple[int, str]]:
+    """The text in parts that a model reads at once, cut between words where there is such a place."""
+    parts, start = [], 0
+    while start < len(text):
+        end = min(len(text), start + MAX_CHARACTERS)
+        if end < len(text):
+            ends = [match.end() for match in _PART_END.finditer(text, end - MAX_CHARACTERS // 4, end)]
+            end = ends[-1] if ends else end
+        parts.append((start, text[start:end]))
+        start = end
+    return parts
+
+
 def query_entities(text: str) -> tuple[Entity, ...]:
     """Entities by patterns, known names and capital letters alone: well under a millisecond, for queries."""
     folded = fold_width_in_place(text[:MAX_CHARACTERS])

@@ -1,15 +1,18 @@
-"""Redaction of personal data and secrets: rules and checksums only, fast enough for the path of an acknowledgement."""
+"""Redaction of personal data and secrets.
+
+Rules and checksums, fast enough for the path of an acknowledgement; models only for the categories that need them.
+"""
 
 import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from rearview.domain.text import PiiCategory, Redacted, RedactedSpan
-from rearview.language import pii_numbers, pii_secrets
+from rearview.domain.text import DEFAULT_CATEGORIES, MODEL_CATEGORIES, PiiCategory, Redacted, RedactedSpan
+from rearview.language import pii_numbers, pii_personal, pii_secrets
+from rearview.language.pii_names import names
+from rearview.language.pii_values import normal_value
 from rearview.language.scripts import fold_width_in_place
-from rearview.ports.redactor import PayloadDepthError
-
-DEFAULT_CATEGORIES = frozenset(PiiCategory)
+from rearview.ports.redactor import Naming, PayloadDepthError, plain_name
 
 MAX_DEPTH = 64
 """How deep a payload may be nested."""
@@ -46,13 +49,18 @@ _RECOGNISERS = (
     _Recogniser(PiiCategory.BANK_CARD, _SIX_DIGITS, pii_numbers.bank_cards),
     _Recogniser(
         PiiCategory.LICENSE_PLATE,
-        re.compile("[\u4e00-\u9fff][A-Za-z][·• -]?[A-Za-z0-9]{5}|plate|registration", re.IGNORECASE),
+        re.compile("[\u4e00-\u9fff][A-Za-z][·• -]?[A-Za-z0-9]{4}|plate|registration", re.IGNORECASE),
         pii_numbers.license_plates,
     ),
     _Recogniser(PiiCategory.IP, re.compile(r"[0-9]\.[0-9]{1,3}\.[0-9]|:[0-9A-Fa-f:]"), pii_numbers.ip_addresses),
     _Recogniser(PiiCategory.PHONE, _SIX_DIGITS, pii_numbers.phones),
+    _Recogniser(
+        PiiCategory.DATE_OF_BIRTH, re.compile("生|birth|born|d.?o.?b", re.IGNORECASE), pii_personal.dates_of_birth
+    ),
+    _Recogniser(PiiCategory.ADDRESS, re.compile("[0-9]"), pii_personal.addresses),
 )
 _PRECEDENCE = {recogniser.category: at for at, recogniser in enumerate(_RECOGNISERS)}
+_PLACEHOLDER = re.compile(rf"\[(?:{'|'.join(PiiCategory)})(?:_[0-9]{{1,9}})?\]")
 
 # Private use: neither letter nor digit, and in no pattern, like the brackets of the placeholder that will stand there.
 _FILLER = "\ue000"
@@ -70,25 +78,24 @@ _LEAST_SENSITIVE_INTEGER = 10**9
 
 
 class PatternRedactor:
-    """The `Redactor` port over patterns and checksums. Stateless and thread-safe."""
+    """The `Redactor` port over patterns, checksums and, for names, models. Stateless and thread-safe."""
 
-    def redact(self, text: str, categories: Collection[PiiCategory] = DEFAULT_CATEGORIES) -> Redacted:
-        """Return the text with every value of the given categories replaced by its placeholder. Idempotent."""
-        if not categories:
-            return Redacted(text)
-        spans = _find(fold_width_in_place(text), categories)
-        if not spans:
-            return Redacted(text)
-        pieces: list[str] = []
-        done = 0
-        for span in spans:
-            pieces += (text[done : span.start], span.category.placeholder)
-            done = span.end
-        pieces.append(text[done:])
-        return Redacted("".join(pieces), tuple(spans))
+    def redact(
+        self, text: str, categories: Collection[PiiCategory] = DEFAULT_CATEGORIES, name: Naming = plain_name
+    ) -> Redacted:
+        """Return the text with every value of the given categories replaced by what `name` calls it.
+
+        Idempotent, except that a model may see another name in the text it is given the second time.
+        """
+        spans = _spans(text, categories)
+        return Redacted(_rendered(text, spans, name), tuple(spans)) if spans else Redacted(text)
+
+    def normal(self, category: PiiCategory, value: str) -> str:
+        """Return the form that two spellings of one value share."""
+        return normal_value(category, value)
 
     def redact_tree(
-        self, value: object, categories: Collection[PiiCategory] = DEFAULT_CATEGORIES
+        self, value: object, categories: Collection[PiiCategory] = DEFAULT_CATEGORIES, name: Naming = plain_name
     ) -> tuple[object, tuple[PiiCategory, ...]]:
         """Redact the strings of a JSON-like payload, keys included; return it and the categories found.
 
@@ -99,62 +106,83 @@ class PatternRedactor:
         Raises:
             PayloadDepthError: the payload is nested deeper than MAX_DEPTH.
         """
-        found: dict[PiiCategory, None] = {}
-        return self._redact_node(value, categories, found, "", 0), tuple(found)
+        walk = _TreeWalk(categories, name)
+        return walk.node(value, "", 0), tuple(walk.found)
 
-    def _redact_node(
-        self, value: object, categories: Collection[PiiCategory], found: dict[PiiCategory, None], label: str, depth: int
-    ) -> object:
+
+class _TreeWalk:
+    """One redaction of one payload."""
+
+    def __init__(self, categories: Collection[PiiCategory], name: Naming) -> None:
+        self._categories = categories
+        self._name = name
+        self.found: dict[PiiCategory, None] = {}
+
+    def node(self, value: object, label: str, depth: int) -> object:
         if depth > MAX_DEPTH:
             raise PayloadDepthError(f"payload is nested deeper than {MAX_DEPTH} levels")
         if isinstance(value, str):
-            return self._redact_leaf(value, categories, found, label)
+            return self._leaf(value, label)
         if isinstance(value, dict):
-            return self._redact_dict(value, categories, found, depth)
+            return self._dict(value, depth)
         if isinstance(value, list | tuple):
-            return [self._redact_node(item, categories, found, label, depth + 1) for item in value]
+            return [self.node(item, label, depth + 1) for item in value]
         if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _LEAST_SENSITIVE_INTEGER:
             text = str(value)
-            redacted = self._redact_leaf(text, categories, found, label)
+            redacted = self._leaf(text, label)
             return value if redacted == text else redacted
         return value
 
-    def _redact_dict(
-        self,
-        value: dict[object, object],
-        categories: Collection[PiiCategory],
-        found: dict[PiiCategory, None],
-        depth: int,
-    ) -> dict[object, object]:
+    def _dict(self, value: dict[object, object], depth: int) -> dict[object, object]:
         result: dict[object, object] = {}
         for key, item in value.items():
-            safe_key = self._redact_leaf(key, categories, found, "") if isinstance(key, str) else key
+            safe_key = self._leaf(key, "") if isinstance(key, str) else key
             unique, copy = safe_key, 2
             while unique in result:
                 unique, copy = f"{safe_key} ({copy})", copy + 1
-            result[unique] = self._redact_node(item, categories, found, key if isinstance(key, str) else "", depth + 1)
+            result[unique] = self.node(item, key if isinstance(key, str) else "", depth + 1)
         return result
 
-    def _redact_leaf(
-        self, text: str, categories: Collection[PiiCategory], found: dict[PiiCategory, None], label: str
-    ) -> str:
+    def _leaf(self, text: str, label: str) -> str:
         for category, keys in ((PiiCategory.PASSWORD, _PASSWORD_KEYS), (PiiCategory.SECRET, _SECRET_KEYS)):
-            if category in categories and text and keys.fullmatch(label) and not _is_placeholder(text):
-                found[category] = None
-                return category.placeholder
-        redacted = self.redact(text, categories)
-        if label and not redacted.spans:
+            if category in self._categories and text and keys.fullmatch(label) and not _PLACEHOLDER.fullmatch(text):
+                self.found[category] = None
+                return self._name(category, text)
+        spans = _spans(text, self._categories)
+        if label and not spans:
             prefix = f"{label.replace('_', ' ')}: "
-            labelled = self.redact(prefix + text, categories)
-            if labelled.spans and labelled.text.startswith(prefix):
-                found.update(dict.fromkeys(labelled.categories))
-                return labelled.text[len(prefix) :]
-        found.update(dict.fromkeys(redacted.categories))
-        return redacted.text
+            labelled = _spans(prefix + text, self._categories)
+            if labelled and labelled[0].start >= len(prefix):
+                spans = [
+                    RedactedSpan(span.category, span.start - len(prefix), span.end - len(prefix)) for span in labelled
+                ]
+        self.found.update(dict.fromkeys(span.category for span in spans))
+        return _rendered(text, spans, self._name)
 
 
-def _is_placeholder(text: str) -> bool:
-    return any(text == category.placeholder for category in PiiCategory)
+def _rendered(text: str, spans: list[RedactedSpan], name: Naming) -> str:
+    pieces: list[str] = []
+    done = 0
+    for span in spans:
+        pieces += (text[done : span.start], name(span.category, text[span.start : span.end]))
+        done = span.end
+    return "".join((*pieces, text[done:]))
+
+
+def _spans(text: str, categories: Collection[PiiCategory]) -> list[RedactedSpan]:
+    """Spans of values, ordered and disjoint."""
+    if not categories:
+        return []
+    folded = fold_width_in_place(text)
+    spans = _find(folded, categories)
+    if MODEL_CATEGORIES.isdisjoint(categories):
+        return spans
+    taken = [*((span.start, span.end) for span in spans), *(match.span() for match in _PLACEHOLDER.finditer(folded))]
+    for category, start, end in names(folded, categories):
+        if start < end and all(end <= other[0] or other[1] <= start for other in taken):
+            spans.append(RedactedSpan(category, start, end))
+            taken.append((start, end))
+    return sorted(spans, key=lambda span: span.start)
 
 
 def _find(text: str, categories: Collection[PiiCategory]) -> list[RedactedSpan]:

@@ -76,9 +76,12 @@ _INTERNATIONAL = re.compile(
     r"(?<![0-9A-Za-z_+:.])(?:\+|00(?=[1-9][0-9]{0,2}[-. ]))"
     r"[1-9](?:[-. /]?\(?[0-9]\)?){6,15}(?:x[0-9]{1,5})?(?![0-9A-Za-z_])"
 )
+# Two digits before ten, all set apart alike, are a code of a country or a region.
 _NORTH_AMERICAN = re.compile(
-    r"(?<![0-9A-Za-z_.+])(?<![0-9][-/])(?:1[-. ])?(?:\([2-9][0-9]{2}\) ?[2-9][0-9]{2}[-. ][0-9]{4}"
-    r"|[2-9][0-9]{2}([-. ])[0-9]{3}\1[0-9]{4})(?: ?(?:x|ext\.?) ?[0-9]{1,5})?(?![0-9A-Za-z_])(?![-./][0-9])"
+    r"(?<![0-9A-Za-z_.+])(?<![0-9][-/])"
+    r"(?:1[-. ]|[2-9][0-9](?=([-. ])[0-9]{3}\1[0-9]{3}\1[0-9]{4})[-. ])?"
+    r"(?:\([2-9][0-9]{2}\) ?[2-9][0-9]{2}[-. ][0-9]{4}|[2-9][0-9]{2}([-. ])[0-9]{3}\2[0-9]{4})"
+    r"(?: ?(?:x|ext\.?) ?[0-9]{1,5})?(?![0-9A-Za-z_])(?![-./][0-9])"
 )
 _ANY_PHONE = re.compile(
     r"(?<![0-9A-Za-z_.+])(?<![0-9][-/])[+(]?[0-9](?:[-. ]?[()]?[-. ]?[0-9]){5,14}(?:x[0-9]{1,5})?(?![0-9A-Za-z_])"
@@ -150,16 +153,16 @@ _SSN = re.compile(
     r"(?![0-9A-Za-z_])(?![-.][0-9])"
 )
 _PASSPORT = re.compile(
-    r"(?:护照|(?<![A-Za-z])passport)(?:\s|号码|号|是|为|[:：#]|(?<![A-Za-z])(?:number|no|num|is)(?![A-Za-z])\.?){0,8}"
+    r"(?:护照|(?<![A-Za-z])passport)(?:\s|编号|号码|号|是|为|[:：#]|(?<![A-Za-z])(?:number|no|num|is)(?![A-Za-z])\.?){0,8}"
     r"([A-Z]{1,2}[0-9]{6,8}|[0-9]{9})(?![0-9A-Za-z_])",
     re.IGNORECASE,
 )
 _PROVINCES = "京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼"
+# Characters that end other words as well ("阿里云", "更新", "北京") are a province only where a plate is expected.
+_PLATE = "[A-HJ-NP-Z][·• -]?[A-HJ-NP-Z0-9]{4,5}[A-HJ-NP-Z0-9挂学警港澳]"
 _CN_PLATE = re.compile(
-    rf"(?<![\u4e00-\u9fff])(?<![A-Za-z0-9])[{_PROVINCES}][A-HJ-NP-Z][·• -]?[A-HJ-NP-Z0-9]{{4,5}}["
-    rf"A-HJ-NP-Z0-9挂学警港澳]{_RIGHT}"
-    rf"|(?<=[是号为牌车着的有辆叫挂])[{_PROVINCES}][A-HJ-NP-Z][·• -]?"
-    rf"[A-HJ-NP-Z0-9]{{4,5}}[A-HJ-NP-Z0-9挂学警港澳]{_RIGHT}"
+    rf"(?:(?<![\u4e00-\u9fffA-Za-z0-9])[{_PROVINCES}]|(?<=[是号为牌车着的有辆叫挂照开停租换])[{_PROVINCES}]"
+    rf"|[沪渝冀豫辽湘皖鲁浙赣鄂桂晋陕闽粤琼苏川]|(?<![北南东])京|(?<!天)津){_PLATE}{_RIGHT}"
 )
 _LABELLED_PLATE = re.compile(
     r"(?<![A-Za-z])(?:licen[sc]e plate|number plate|plate number|plate no|registration plate|car registration)"
@@ -231,12 +234,17 @@ def bank_cards(text: str) -> Iterator[Span]:
     """Card numbers with a right Luhn digit, of a known issuer's form or called a card."""
     for match in _CARD.finditer(text):
         number = "".join(character for character in match.group() if character.isdigit())
-        if not luhn.is_valid(number) or number.count("0") == len(number):
+        if not luhn.is_valid(number):
             continue
-        if _labelled(_CARD_LABEL, text, match.start()) or (
-            _ISSUER.fullmatch(number)
-            and not _labelled(_OTHER_NUMBER, text, match.start())
-            and not _labelled(_ROW_ID_LABEL, text, match.start())
+        known = _ISSUER.fullmatch(number) is not None
+        # Samples begin with 0 or 1, cards of hardly any issuer do.
+        if (number[0] not in "01" or known) and (
+            _labelled(_CARD_LABEL, text, match.start())
+            or (
+                known
+                and not _labelled(_OTHER_NUMBER, text, match.start())
+                and not _labelled(_ROW_ID_LABEL, text, match.start())
+            )
         ):
             yield match.span()
 

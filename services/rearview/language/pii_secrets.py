@@ -16,7 +16,7 @@ _DOMAIN = re.compile(
 
 
 # "postgres://app:secret@host.example.com": the host behind a password is no mail domain.
-_CREDENTIALS_BEFORE = re.compile(r"://[^\s/@:]{1,64}:[^\s/@]{0,90}\Z")
+_CREDENTIALS_BEFORE = re.compile(r"://[^\s/@:]{0,64}:[^\s/@]{0,90}\Z")
 
 
 def emails(text: str) -> Iterator[Span]:
@@ -104,7 +104,9 @@ _PASSWORD_LABEL = re.compile(
     r"(?:分别)?(" + _GIVEN + ")" + _QUOTE + r"([!-Z\\^-~]{4,128})",
     re.IGNORECASE,
 )
-_URL_CREDENTIALS = re.compile(r"(?<=://)[^\s/@:\[\]]{1,64}:([^\s/@\[\]\ue000]{1,128})(?=@)")
+_URL_CREDENTIALS = re.compile(r"(?<=://)[^\s/@:\[\]]{0,64}:([^\s/@\[\]\ue000]{1,128})(?=@)")
+# Right after the word, as in "密码happy2024": long enough, and a number or letters with digits or marks among them.
+_ADJACENT_PASSWORD = re.compile(r"(?:密码|口令)((?=[!-Z\\^-~]{0,40}[0-9])[0-9A-Za-z][!-Z\\^-~]{5,127})")
 _CLOSING = "\"'`,.;:!?)}>"
 _PLAIN_ANSWERS_TEXT = (
     "required optional none null true false string text changed reset expired wrong incorrect invalid missing correct"
@@ -120,6 +122,8 @@ def passwords(text: str) -> Iterator[Span]:
         value = match.group(2).rstrip(_CLOSING)
         if _is_password(value, explicit=any(mark in match.group(1) for mark in ":：=")):
             yield match.start(2), match.start(2) + len(value)
+    for match in _ADJACENT_PASSWORD.finditer(text):
+        yield match.start(1), match.start(1) + len(match.group(1).rstrip(_CLOSING))
     for match in _URL_CREDENTIALS.finditer(text):
         yield match.span(1)
 

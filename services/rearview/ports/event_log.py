@@ -7,15 +7,30 @@ from typing import Protocol
 
 from rearview.domain.event import Event, Session
 from rearview.domain.principal import Scope
+from rearview.domain.redaction import Numbers, PlaceholderKey, Sealed
 from rearview.domain.writing import RequestKey
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
-    """An event, redacted, with the hashes of its keywords."""
+    """An event, redacted, with the hashes of its keywords and, where the tenant keeps it, what it said before."""
 
     event: Event
     keywords: tuple[int, ...]
+    original: Sealed | None = None
+
+
+class Numbering(Protocol):
+    """Events whose placeholders want the numbers that their values have in the session."""
+
+    @property
+    def keys(self) -> Sequence[PlaceholderKey]:
+        """The values, each once, in order of appearance."""
+        ...
+
+    def numbered(self, numbers: Numbers) -> Sequence[LoggedEvent]:
+        """Return the events as they are to be stored, in order."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +54,11 @@ class EventLog(Protocol):
         *,
         request: RequestKey | None,
         now: datetime,
+        numbering: Numbering | None = None,
     ) -> Appended:
         """Store events at the end of a session, which is made, or opened again, if need be.
+
+        With a `numbering`, its events are stored instead, of the same ids and times, once their values have numbers.
 
         Events whose ids the session has already are not stored twice.
 

@@ -9,17 +9,20 @@ from uuid import UUID
 from rearview.domain.keyword_bag import KeywordBag
 from rearview.domain.memory import Memory
 from rearview.domain.principal import Scope
+from rearview.domain.redaction import Sealed
 from rearview.domain.unit_projection import KeywordStatistics, SearchUnit
 from rearview.domain.writing import Remembered, RequestKey
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NewMemory:
-    """A memory without turns, with the unit by which it is found and its full keyword bag."""
+    """A memory without turns, with the unit by which it is found, its full keyword bag, and what its text was
+    before redaction where the tenant keeps that."""
 
     memory: Memory
     unit: SearchUnit
     bag: KeywordBag
+    original: Sealed | None = None
 
 
 class MemoryStore(Protocol):

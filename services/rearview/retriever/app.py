@@ -11,11 +11,14 @@ from rearview.adapters.models.registry import RerankerSettings, open_reranker
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.event_reader import PostgresEventReader
 from rearview.adapters.postgres.memory_reader import PostgresMemoryReader
+from rearview.adapters.postgres.originals import PostgresOriginalStore
+from rearview.adapters.postgres.policies import PostgresPolicyStore, RememberedPolicies
 from rearview.adapters.postgres.recall_store import RECALL_SETTINGS, PostgresRecallStore
 from rearview.adapters.postgres.recall_traces import PostgresRecallTraceStore
 from rearview.adapters.redis.access_counter import RedisAccessCounter
 from rearview.adapters.redis.connection import RedisConnection
 from rearview.adapters.redis.working_memory import RedisWorkingMemory
+from rearview.adapters.vault.aes_gcm_sealer import AesGcmSealer
 from rearview.domain.relevance import Floor
 from rearview.internal.v1 import retriever_service_pb2
 from rearview.internal.v1.retriever_service_pb2_grpc import add_RetrieverServiceServicer_to_server
@@ -33,6 +36,7 @@ from rearview.retriever.list_memories import ListMemories
 from rearview.retriever.recall import Recall, RecallLimits
 from rearview.retriever.recall_recorder import BackgroundRecorder
 from rearview.retriever.reranking import RerankStage
+from rearview.retriever.reveal_redacted import RevealRedacted
 from rearview.retriever.servicer import RetrieverServicer, UseCases
 from rearview.rpc.interceptors import IdentityInterceptor
 from rearview.rpc.service_process import service_process
@@ -116,6 +120,7 @@ def _use_cases(
             reader=reader,
             hasher=KeywordHashes(),
             redactor=PatternRedactor(),
+            policies=RememberedPolicies(PostgresPolicyStore(reading)),
             recorder=recorder,
             clock=clock,
             reranking=RerankStage(reranker, depth=config.rerank_depth, budget_seconds=config.rerank_seconds)
@@ -132,6 +137,12 @@ def _use_cases(
         get_working_memory=GetWorkingMemory(working_memory, events),
         get_recall_trace=GetRecallTrace(traces),
         get_forget_receipt=GetForgetReceipt(events),
+        reveal_redacted=RevealRedacted(
+            PostgresOriginalStore(reading),
+            AesGcmSealer(config.vault_keys) if config.vault_keys else None,
+            PatternRedactor(),
+            clock,
+        ),
         memories=memories,
         events=events,
     )

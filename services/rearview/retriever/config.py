@@ -2,10 +2,10 @@
 
 from pydantic import Field, SecretStr
 
-from rearview.rpc.service_config import Listen, ServiceConfig
+from rearview.rpc.service_config import Listen, ServiceConfig, VaultConfig
 
 
-class RetrieverConfig(ServiceConfig):
+class RetrieverConfig(VaultConfig, ServiceConfig):
     """Read once; the variables carry the prefix `REARVIEW_`.
 
     Attributes:

@@ -8,16 +8,18 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from rearview.domain.errors import EmbeddingGenerationMismatch, Unavailable, invalid_field
+from rearview.domain.errors import EmbeddingGenerationMismatch, RearviewError, Unavailable, invalid_field
 from rearview.domain.event import Event
 from rearview.domain.ids import new_id
 from rearview.domain.principal import Scope
 from rearview.domain.recall import EmptyReason, Recalled, RecallQuery, Route
+from rearview.domain.redaction import RedactionPolicy
 from rearview.domain.relevance import DEFAULT_FLOOR, RANKER, Floor
 from rearview.domain.text import PiiCategory
 from rearview.domain.turn_filter import admits_turn
 from rearview.ports.clock import Clock
 from rearview.ports.keyword_hasher import KeywordHasher
+from rearview.ports.policies import RedactionPolicies
 from rearview.ports.query_reader import QueryReader
 from rearview.ports.recall_side_effects import RecallRecorder
 from rearview.ports.recall_store import Chosen, Found, Generation, RecallStore, Search
@@ -82,7 +84,9 @@ class Recall:
         clock: Clock,
         reranking: RerankStage | None = None,
         limits: RecallLimits | None = None,
+        policies: RedactionPolicies | None = None,
     ) -> None:
+        """Take the parts; without `policies` every tenant's traces are redacted by the default one."""
         self._store = store
         self._working_memory = working_memory
         self._questions = QuestionReader(reader, hasher)
@@ -92,6 +96,7 @@ class Recall:
         self._clock = clock
         self._reranking = reranking
         self._limits = limits or RecallLimits()
+        self._policies = policies
 
     async def recall(self, asked: Asked) -> Recalled:
         """Return the memories most relevant to a query, best first, and leave a trace.
@@ -131,7 +136,8 @@ class Recall:
             EmptyReason.NOT_EMPTY if hits else await self._why_empty(asked, any_found=bool(ranked), deadline=deadline)
         )
         shortlisted = frozenset(candidate.resource_id for candidate in self._shortlist(query, candidates))
-        self._leave_behind(asked, question, found, candidates, shortlisted, selection, course)
+        asked_text = await self._redacted(asked.scopes[0].tenant_id, "\n".join(question.texts))
+        self._leave_behind(asked, asked_text, question, found, candidates, shortlisted, selection, course)
         return Recalled(
             hits=hits,
             context=context.text,
@@ -282,9 +288,21 @@ class Recall:
         restricted = asked.query.as_of is not None or not asked.query.filter.is_empty
         return EmptyReason.FILTERED_OUT if restricted else EmptyReason.BELOW_FLOOR
 
+    async def _redacted(self, tenant_id: UUID, text: str) -> str:
+        policy = RedactionPolicy()
+        if self._policies is not None:
+            try:
+                policy = await self._policies.redaction(tenant_id)
+            except RearviewError:  # an answer is not held back for its trace, which then says less
+                policy = RedactionPolicy(tuple(PiiCategory))
+        if policy.needs_models:
+            return (await asyncio.to_thread(self._redactor.redact, text, policy.categories)).text
+        return self._redactor.redact(text, policy.categories).text
+
     def _leave_behind(
         self,
         asked: Asked,
+        asked_text: str,
         question: Question,
         found: Sequence[Found],
         candidates: Sequence[Candidate],
@@ -293,8 +311,7 @@ class Recall:
         course: Course,
     ) -> None:
         scope = asked.scopes[0]
-        redacted = self._redactor.redact("\n".join(question.texts), tuple(PiiCategory)).text
-        trace = course.trace(redacted, question, asked.scopes, found, candidates, shortlisted, selection)
+        trace = course.trace(asked_text, question, asked.scopes, found, candidates, shortlisted, selection)
         self._recorder.record(scope.tenant_id, scope.principal, asked.scopes, trace)
         accessed: dict[UUID, set[UUID]] = {}
         for group in selection.groups:

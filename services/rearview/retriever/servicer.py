@@ -17,6 +17,7 @@ from rearview.retriever.get_recall_trace import GetRecallTrace
 from rearview.retriever.get_working_memory import GetWorkingMemory
 from rearview.retriever.list_memories import ListMemories
 from rearview.retriever.recall import Asked, Recall
+from rearview.retriever.reveal_redacted import RevealRedacted
 from rearview.rpc.call_context import current_caller, time_left_seconds
 from rearview.rpc.convert.events import (
     capture_trace_to_proto,
@@ -37,6 +38,7 @@ from rearview.rpc.convert.recalls import (
     recalled_to_proto,
 )
 from rearview.rpc.convert.requests import next_page_token, page_from_proto
+from rearview.rpc.convert.reveals import reveal_redacted_from_proto
 from rearview.rpc.convert.violations import Violations
 from rearview.rpc.scopes import scope_of
 from rearview.v1 import event_pb2, forget_pb2, memory_pb2, recall_pb2
@@ -53,6 +55,7 @@ class UseCases:
     get_working_memory: GetWorkingMemory
     get_recall_trace: GetRecallTrace
     get_forget_receipt: GetForgetReceipt
+    reveal_redacted: RevealRedacted
     memories: MemoryReader
     events: EventReader
 
@@ -152,10 +155,10 @@ class RetrieverServicer(retriever_service_pb2_grpc.RetrieverServiceServicer):
         return capture_trace_to_proto(trace, name)
 
     async def RevealRedacted(self, request: pb.RevealRedactedRequest, context: Any) -> pb.RevealRedactedResponse:
-        """Refuse: originals are not kept."""
-        raise FeatureNotOffered(
-            "what redaction replaced is not kept, so nothing can be revealed", feature="RevealRedacted"
-        )
+        """Show what redaction replaced. The gateway lets admins through only."""
+        name, reason = reveal_redacted_from_proto(request)
+        content = await self._use.reveal_redacted.reveal(_readable(name.namespace), name, reason)
+        return pb.RevealRedactedResponse(content=content)
 
     async def ExportMemories(
         self, request: pb.ExportMemoriesRequest, context: Any

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from rearview.domain.redaction import VaultKey, parse_vault_keys
 from rearview.rpc.identity import MIN_KEY_BYTES
 
 ENVIRONMENT_PREFIX = "REARVIEW_"
@@ -32,6 +33,11 @@ def _internal_key(key: SecretStr) -> SecretStr:
     if len(key.get_secret_value().encode()) < MIN_KEY_BYTES:
         raise ValueError(f"must have at least {MIN_KEY_BYTES} bytes")
     return key
+
+
+def _vault_key(keys: SecretStr) -> SecretStr:
+    parse_vault_keys(keys.get_secret_value())
+    return keys
 
 
 Listen = Annotated[str, AfterValidator(_listen)]
@@ -91,6 +97,22 @@ class EmbedderConfig(Settings):
     def embedder_bearer(self) -> str | None:
         """The bearer token in plain."""
         return self.embedder_api_key.get_secret_value() if self.embedder_api_key else None
+
+
+class VaultConfig(Settings):
+    """What a service is told that seals, opens, or lets tenants turn the vault on.
+
+    Attributes:
+        vault_key: keys of the sealed vault, `id:base64` of 32 bytes each, separated by commas: the first seals, all
+            open, so that a key is rotated by putting a new one in front. Without any, no tenant can have a vault.
+    """
+
+    vault_key: Annotated[SecretStr, AfterValidator(_vault_key)] | None = None
+
+    @property
+    def vault_keys(self) -> tuple[VaultKey, ...]:
+        """The keys, none when there is no vault."""
+        return parse_vault_keys(self.vault_key.get_secret_value()) if self.vault_key else ()
 
 
 def problems_of(error: ValidationError) -> list[str]:

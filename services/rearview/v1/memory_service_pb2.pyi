@@ -567,7 +567,7 @@ class RevealRedactedResponse(_message.Message):
 
     CONTENT_FIELD_NUMBER: _builtins.int
     content: _builtins.str
-    """The original text."""
+    """The original text; of a memory made of turns, its text with their values in the place of their placeholders."""
     def __init__(
         self,
         *,

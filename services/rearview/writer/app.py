@@ -17,10 +17,13 @@ from rearview.adapters.postgres.forgetting import PostgresForgetting
 from rearview.adapters.postgres.generations import register_generation
 from rearview.adapters.postgres.jobs import ProcrastinateJobQueue
 from rearview.adapters.postgres.memory_store import PostgresMemoryStore
+from rearview.adapters.postgres.placeholders import PostgresPlaceholderNumbers
+from rearview.adapters.postgres.policies import PostgresPolicyStore, RememberedPolicies
 from rearview.adapters.postgres.search_units import SearchUnits
 from rearview.adapters.postgres.session_index import PostgresSessionIndex
 from rearview.adapters.redis.connection import RedisConnection
 from rearview.adapters.redis.working_memory import RedisWorkingMemory
+from rearview.adapters.vault.aes_gcm_sealer import AesGcmSealer
 from rearview.domain.errors import Unavailable
 from rearview.internal.v1 import writer_service_pb2
 from rearview.internal.v1.writer_service_pb2_grpc import add_WriterServiceServicer_to_server
@@ -42,6 +45,7 @@ from rearview.writer.index_session import IndexingRules, SessionIndexer
 from rearview.writer.jobs import job_handlers
 from rearview.writer.merge_fresh_units import UnitMerger
 from rearview.writer.merge_schedule import MergeSchedule
+from rearview.writer.redaction import RedactionParts
 from rearview.writer.remember import MemoryKeeper, TextReader
 from rearview.writer.servicer import WriterServicer
 from rearview.writer.update_memory import MemoryUpdater
@@ -109,7 +113,13 @@ async def open_writer(
             stack.push_async_callback(embedder.close)
         embedder = DeadlineEmbedder(embedder, longest_seconds=config.embed_seconds)
         units = SearchUnits(await _registered(calls, embedder, config.start_seconds))
-        analyzer, hasher, redactor = RuleAnalyzer(), KeywordHashes(), PatternRedactor()
+        analyzer, hasher = RuleAnalyzer(), KeywordHashes()
+        redaction = RedactionParts(
+            PatternRedactor(),
+            RememberedPolicies(PostgresPolicyStore(calls)),
+            config.internal_key.get_secret_value().encode(),
+            AesGcmSealer(config.vault_keys) if config.vault_keys else None,
+        )
         merges = MergeSchedule()
         working_memory = RedisWorkingMemory(redis, clock)
         log = PostgresEventLog(calls)
@@ -122,11 +132,11 @@ async def open_writer(
             silent_after=timedelta(minutes=config.session_silent_minutes),
         )
         yield Writer(
-            appender=EventAppender(log, working_memory, redactor, hasher, turn_signals, clock),
+            appender=EventAppender(log, working_memory, redaction, hasher, turn_signals, clock),
             ender=SessionEnder(log, clock),
-            keeper=MemoryKeeper(store, reader, redactor, merges, clock),
-            updater=MemoryUpdater(store, reader, redactor, clock),
-            forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, redactor, clock),
+            keeper=MemoryKeeper(store, reader, redaction, PostgresPlaceholderNumbers(calls), merges, clock),
+            updater=MemoryUpdater(store, reader, redaction, clock),
+            forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, redaction, clock),
             indexer=SessionIndexer(index, embedder, analyzer, hasher, merges, clock, rules),
             merger=UnitMerger(index, batch_units=config.merge_batch_units),
         )

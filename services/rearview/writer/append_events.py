@@ -1,4 +1,6 @@
-"""Appending turns: redacted, stored, put into working memory, then acknowledged. No model runs on this path."""
+"""Appending turns: redacted, stored, put into working memory, then acknowledged.
+
+No model runs on this path, unless the tenant's policy has names redacted."""
 
 import asyncio
 from contextlib import suppress
@@ -7,16 +9,16 @@ from rearview.domain.capture import rated
 from rearview.domain.errors import Unavailable
 from rearview.domain.event import Event, WorkingTurn
 from rearview.domain.importance import importance
-from rearview.domain.keyword_bag import MAX_OWN_TOKENS
 from rearview.domain.principal import Scope
+from rearview.domain.redaction import RedactionPolicy
 from rearview.domain.writing import AppendEvents
 from rearview.ports.clock import Clock
-from rearview.ports.event_log import EventLog, LoggedEvent
+from rearview.ports.event_log import EventLog
 from rearview.ports.keyword_hasher import KeywordHasher
-from rearview.ports.redactor import Redactor
 from rearview.ports.turn_reading import ReadSignals
 from rearview.ports.working_memory import SessionKey, WorkingMemory
-from rearview.writer.redaction import redacted_event
+from rearview.writer.draft_events import EventDrafts
+from rearview.writer.redaction import RedactionParts
 
 OFFLOAD_ABOVE_CHARACTERS = 4_000
 """Longer appends are read in a thread, so that other calls do not wait for them."""
@@ -29,14 +31,14 @@ class EventAppender:
         self,
         log: EventLog,
         working_memory: WorkingMemory,
-        redactor: Redactor,
+        redaction: RedactionParts,
         hasher: KeywordHasher,
         read_signals: ReadSignals,
         clock: Clock,
     ) -> None:
         self._log = log
         self._working_memory = working_memory
-        self._redactor = redactor
+        self._redaction = redaction
         self._hasher = hasher
         self._read_signals = read_signals
         self._clock = clock
@@ -51,13 +53,19 @@ class EventAppender:
             InvalidFields: a payload is nested too deep.
             RequestIdReused, AlreadyExists, PreconditionFailed, Unavailable: see `EventLog.append`.
         """
+        policy = await self._redaction.policies.redaction(scope.tenant_id)
         size = sum(len(event.content) + len(event.searchable_text) for event in command.events)
-        if size > OFFLOAD_ABOVE_CHARACTERS:
-            logged = await asyncio.to_thread(self._prepared, scope, command)
+        if size > OFFLOAD_ABOVE_CHARACTERS or policy.needs_models:
+            drafts = await asyncio.to_thread(self._drafts, scope, command, policy)
         else:
-            logged = self._prepared(scope, command)
+            drafts = self._drafts(scope, command, policy)
         appended = await self._log.append(
-            scope, command.session_id, logged, request=command.request, now=self._clock.now()
+            scope,
+            command.session_id,
+            drafts.events,
+            request=command.request,
+            now=self._clock.now(),
+            numbering=drafts if drafts.keys else None,
         )
         session = SessionKey(scope.tenant_id, scope.namespace_id, command.session_id)
         with suppress(Unavailable):
@@ -65,14 +73,8 @@ class EventAppender:
             await self._working_memory.append(session, [self._working_turn(event) for event in appended.events])
         return appended.events
 
-    def _prepared(self, scope: Scope, command: AppendEvents) -> list[LoggedEvent]:
-        prepared = []
-        for at, event in enumerate(command.events):
-            redacted = redacted_event(event, self._redactor, f"events[{at}]")
-            text = f"{redacted.speaker} {redacted.searchable_text}"
-            keywords = self._hasher.keywords(scope.namespace_id, text)[:MAX_OWN_TOKENS]
-            prepared.append(LoggedEvent(redacted, keywords))
-        return prepared
+    def _drafts(self, scope: Scope, command: AppendEvents, policy: RedactionPolicy) -> EventDrafts:
+        return EventDrafts(self._redaction, policy, self._hasher, scope, command)
 
     def _working_turn(self, event: Event) -> WorkingTurn:
         return WorkingTurn(event, importance(rated(event, self._read_signals(event.searchable_text))))

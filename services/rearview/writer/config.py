@@ -4,10 +4,10 @@ from typing import Literal
 
 from pydantic import Field, SecretStr
 
-from rearview.rpc.service_config import EmbedderConfig, Listen, ServiceConfig
+from rearview.rpc.service_config import EmbedderConfig, Listen, ServiceConfig, VaultConfig
 
 
-class WriterConfig(EmbedderConfig, ServiceConfig):
+class WriterConfig(EmbedderConfig, VaultConfig, ServiceConfig):
     """Read once; the variables carry the prefix `REARVIEW_`.
 
     Attributes:

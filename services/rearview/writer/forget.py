@@ -1,5 +1,6 @@
 """Forgetting by request: marked at once, purged after the grace period by the lifecycle service."""
 
+import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -10,17 +11,18 @@ from rearview.domain.forget import Forget, ForgetReceipt
 from rearview.domain.principal import Scope
 from rearview.ports.clock import Clock
 from rearview.ports.forgetting import Forgetting, ForgottenTurns
-from rearview.ports.redactor import Redactor
 from rearview.ports.working_memory import WorkingMemory
-from rearview.writer.redaction import Redaction
+from rearview.writer.redaction import Redaction, RedactionParts
 
 
 class Forgetter:
     """The use cases of `Forget` and `Restore`, and the job `clear_working_memory`."""
 
-    def __init__(self, forgetting: Forgetting, working_memory: WorkingMemory, redactor: Redactor, clock: Clock) -> None:
+    def __init__(
+        self, forgetting: Forgetting, working_memory: WorkingMemory, redaction: RedactionParts, clock: Clock
+    ) -> None:
         self._forgetting = forgetting
-        self._redactor = redactor
+        self._redaction = redaction
         self._working_memory = working_memory
         self._clock = clock
 
@@ -32,7 +34,9 @@ class Forgetter:
             RequestIdReused: the request id stands for another request.
             Unavailable: repeat the request.
         """
-        redacted = replace(command, reason=Redaction(self._redactor).text(command.reason))
+        policy = await self._redaction.policies.redaction(scope.tenant_id)
+        redaction = Redaction(self._redaction.redactor, policy.categories)
+        redacted = replace(command, reason=await asyncio.to_thread(redaction.text, command.reason))
         forgotten = await self._forgetting.forget(scope, redacted, now=self._clock.now())
         with suppress(Unavailable):  # the job that the transaction enqueued goes on until Redis is back
             await self._clear(forgotten.turns)

@@ -1,36 +1,69 @@
 """Redaction of everything a caller hands in, before any of it is stored, embedded or logged."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
+
+import structlog
 
 from rearview.domain.errors import invalid_field
 from rearview.domain.event import Event, ToolCall
+from rearview.domain.redaction import RedactionPolicy
 from rearview.domain.text import PiiCategory
 from rearview.domain.writing import Remember, UpdateMemory
-from rearview.ports.redactor import PayloadDepthError, Redactor
+from rearview.ports.policies import RedactionPolicies
+from rearview.ports.redactor import Naming, PayloadDepthError, Redactor, plain_name
+from rearview.ports.sealing import Sealer
 
 C = TypeVar("C", Remember, UpdateMemory)
 
-CATEGORIES = frozenset(PiiCategory)
-"""All of them, for every tenant: redaction is closed by default."""
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RedactionParts:
+    """What the writer's use cases redact with.
+
+    Attributes:
+        secret: the key of the hashes by which a session's values are known again.
+        sealer: seals originals for tenants whose policy keeps them; None where no key is configured.
+    """
+
+    redactor: Redactor
+    policies: RedactionPolicies
+    secret: bytes
+    sealer: Sealer | None = None
+
+    def sealer_for(self, policy: RedactionPolicy) -> Sealer | None:
+        """Return the sealer if the policy has originals kept; without a key they are lost, which is told."""
+        if policy.vault and self.sealer is None:
+            _log.error("a tenant's policy keeps originals, but no key of the vault is configured: they are not kept")
+        return self.sealer if policy.vault else None
 
 
 class Redaction:
-    """Redacts one command; remembers which categories it found, for the record of it."""
+    """Redacts one event or command; remembers what it found, for the record of it."""
 
-    def __init__(self, redactor: Redactor) -> None:
+    def __init__(self, redactor: Redactor, categories: Collection[PiiCategory], naming: Naming = plain_name) -> None:
         self._redactor = redactor
+        self._categories = categories
+        self._naming = naming
         self._found: dict[PiiCategory, None] = {}
+        self._values: dict[str, str] = {}
 
     @property
     def found(self) -> tuple[str, ...]:
         """The categories found so far, in order of first appearance."""
         return tuple(category.value for category in self._found)
 
+    @property
+    def values(self) -> Mapping[str, str]:
+        """What the placeholders given so far stand for, as first written."""
+        return self._values
+
     def text(self, text: str) -> str:
         """Return the text, redacted."""
-        redacted = self._redactor.redact(text, CATEGORIES)
+        redacted = self._redactor.redact(text, self._categories, self._name)
         self._found |= dict.fromkeys(redacted.categories)
         return redacted.text
 
@@ -43,16 +76,20 @@ class Redaction:
         if not tree:
             return tree
         try:
-            redacted, categories = self._redactor.redact_tree(dict(tree), CATEGORIES)
+            redacted, categories = self._redactor.redact_tree(dict(tree), self._categories, self._name)
         except PayloadDepthError as error:
             raise invalid_field(field, str(error)) from error
         self._found |= dict.fromkeys(categories)
         return cast("Mapping[str, Any]", redacted)
 
+    def _name(self, category: PiiCategory, value: str) -> str:
+        placeholder = self._naming(category, value)
+        self._values.setdefault(placeholder, value)
+        return placeholder
 
-def redacted_event(event: Event, redactor: Redactor, field: str) -> Event:
+
+def redacted_event(event: Event, redaction: Redaction, field: str) -> Event:
     """Return the event with all of its texts redacted and `redactions` filled in. Raises: InvalidFields."""
-    redaction = Redaction(redactor)
     redacted = replace(
         event,
         content=redaction.text(event.content),
@@ -64,17 +101,15 @@ def redacted_event(event: Event, redactor: Redactor, field: str) -> Event:
     return replace(redacted, redactions=redaction.found)
 
 
-def redacted_memory(command: C, redactor: Redactor) -> tuple[C, tuple[str, ...]]:
-    """Return the command with all of its texts redacted, and the categories found. Raises: InvalidFields."""
-    redaction = Redaction(redactor)
-    redacted = replace(
+def redacted_memory(command: C, redaction: Redaction) -> C:
+    """Return the command with all of its texts redacted. Raises: InvalidFields."""
+    return replace(
         command,
         content=redaction.text(command.content),
         labels={redaction.text(key): redaction.text(value) for key, value in command.labels.items()},
         metadata=redaction.tree(command.metadata, "memory.metadata"),
         entities=tuple(redaction.text(entity) for entity in command.entities),
     )
-    return redacted, redaction.found
 
 
 def _redacted_call(call: ToolCall, redaction: Redaction, field: str) -> ToolCall:

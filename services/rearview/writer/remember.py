@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
@@ -23,12 +23,13 @@ from rearview.ports.clock import Clock
 from rearview.ports.embedder import Embedder
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.memory_store import MemoryStore, NewMemory
-from rearview.ports.redactor import Redactor
+from rearview.ports.placeholders import PlaceholderNumbers
 from rearview.ports.turn_reading import Canonical
+from rearview.writer.draft_memory import MemoryDraft, draft_memory
 from rearview.writer.episodes import merged_entities
 from rearview.writer.index_plan import with_bags
 from rearview.writer.merge_schedule import MergeSchedule
-from rearview.writer.redaction import redacted_memory
+from rearview.writer.redaction import RedactionParts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,11 +90,18 @@ class MemoryKeeper:
     """The use cases of `Remember` and `BatchRemember`."""
 
     def __init__(
-        self, store: MemoryStore, reader: TextReader, redactor: Redactor, merges: MergeSchedule, clock: Clock
+        self,
+        store: MemoryStore,
+        reader: TextReader,
+        redaction: RedactionParts,
+        numbers: PlaceholderNumbers,
+        merges: MergeSchedule,
+        clock: Clock,
     ) -> None:
         self._store = store
         self._reader = reader
-        self._redactor = redactor
+        self._redaction = redaction
+        self._numbers = numbers
         self._merges = merges
         self._clock = clock
 
@@ -117,30 +125,30 @@ class MemoryKeeper:
             ModelUnavailable: none could be embedded.
         """
         results: dict[int, Remembered | RearviewError] = {}
-        redacted: dict[int, tuple[Remember, tuple[str, ...]]] = {}
+        drafts: dict[int, MemoryDraft] = {}
+        policy = await self._redaction.policies.redaction(scope.tenant_id)
         for at, command in enumerate(commands):
             try:
                 before = await self._store.remembered_before(scope, command.request) if command.request else None
                 if before is not None:
                     results[at] = before
                 else:
-                    redacted[at] = await asyncio.to_thread(redacted_memory, command, self._redactor)
+                    drafts[at] = await draft_memory(self._redaction, self._numbers, policy, scope, command)
             except RearviewError as error:
                 results[at] = error
-        if redacted:
-            fresh = [command for command, _ in redacted.values()]
+        if drafts:
+            fresh = [draft.command for draft in drafts.values()]
             read = await self._reader.read(scope, [c.content for c in fresh], [c.occurred_at for c in fresh])
-            for (at, (command, categories)), text in zip(redacted.items(), read, strict=True):
+            for (at, draft), text in zip(drafts.items(), read, strict=True):
                 try:
-                    results[at] = await self._store_one(scope, command, categories, text)
+                    results[at] = await self._store_one(scope, draft, text)
                 except RearviewError as error:
                     results[at] = error
         return [results[at] for at in range(len(commands))]
 
-    async def _store_one(
-        self, scope: Scope, command: Remember, categories: tuple[str, ...], text: ReadText
-    ) -> Remembered:
+    async def _store_one(self, scope: Scope, draft: MemoryDraft, text: ReadText) -> Remembered:
         now = self._clock.now()
+        command = draft.command
         memory = Memory(
             memory_id=new_id(),
             type=command.type,
@@ -162,9 +170,12 @@ class MemoryKeeper:
             session_id=command.session_id,
             languages=text.analysis.languages,
             generation_id=self._reader.generation_id,
-            redactions=categories,
+            redactions=draft.categories,
         )
         new = await projected(self._store, scope, memory, text)
+        if draft.original is not None and self._redaction.sealer is not None:
+            sealed = self._redaction.sealer.seal(scope.tenant_id, memory.memory_id, draft.original)
+            new = replace(new, original=sealed)
         merge_at = self._merges.due(scope.tenant_id, scope.namespace_id, 1, now)
         remembered = await self._store.remember(scope, new, request=command.request, now=now, merge_units_at=merge_at)
         if remembered.outcome is RememberOutcome.CREATED:

@@ -10,11 +10,11 @@ from rearview.domain.errors import Conflict, EtagMismatch
 from rearview.domain.memory import Memory
 from rearview.domain.names import MemoryName
 from rearview.domain.principal import Scope
+from rearview.domain.redaction import Original
 from rearview.domain.writing import UpdateMemory
 from rearview.ports.clock import Clock
 from rearview.ports.memory_store import MemoryStore, NewMemory
-from rearview.ports.redactor import Redactor
-from rearview.writer.redaction import redacted_memory
+from rearview.writer.redaction import Redaction, RedactionParts, redacted_memory
 from rearview.writer.remember import ReadText, TextReader, projected
 
 _MOST_ATTEMPTS = 5
@@ -24,10 +24,10 @@ _PLAIN_FIELDS = ("priority", "pinned", "labels", "metadata", "occurred_at", "val
 class MemoryUpdater:
     """The use case of `UpdateMemory`."""
 
-    def __init__(self, store: MemoryStore, reader: TextReader, redactor: Redactor, clock: Clock) -> None:
+    def __init__(self, store: MemoryStore, reader: TextReader, redaction: RedactionParts, clock: Clock) -> None:
         self._store = store
         self._reader = reader
-        self._redactor = redactor
+        self._redaction = redaction
         self._clock = clock
 
     async def update(self, scope: Scope, command: UpdateMemory) -> Memory:
@@ -45,7 +45,10 @@ class MemoryUpdater:
             done = await self._store.updated_before(scope, command.request)
             if done is not None:
                 return done
-        redacted, categories = await asyncio.to_thread(redacted_memory, command, self._redactor)
+        policy = await self._redaction.policies.redaction(scope.tenant_id)
+        redaction = Redaction(self._redaction.redactor, policy.categories)
+        redacted = await asyncio.to_thread(redacted_memory, command, redaction)
+        sealer = self._redaction.sealer_for(policy) if redaction.found else None
         text: ReadText | None = None
         for _ in range(_MOST_ATTEMPTS):
             before = await self._store.get(scope, command.memory_id)
@@ -58,10 +61,13 @@ class MemoryUpdater:
             if "content" in command.mask and text is None:
                 text = (await self._reader.read(scope, [redacted.content], [moment or before.occurred_at]))[0]
             now = self._clock.now()
-            after = self._changed(before, redacted, categories, text, now)
+            after = self._changed(before, redacted, redaction.found, text, now)
             projection: NewMemory | None = None
             if text is not None:
                 projection = await projected(self._store, scope, after, text)
+                if sealer is not None:
+                    original = Original(command.content, redaction.values)
+                    projection = replace(projection, original=sealer.seal(scope.tenant_id, command.memory_id, original))
             try:
                 return await self._store.update(
                     scope, before, after, projection=projection, request=command.request, now=now

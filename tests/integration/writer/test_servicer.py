@@ -74,7 +74,7 @@ async def test_a_conversation_is_appended_ended_remembered_changed_forgotten_and
         ),
         metadata=metadata,
     )
-    assert appended.events[0].content == "我的电话是[PHONE]"
+    assert appended.events[0].content == "我的电话是[PHONE_1]"
     assert appended.events[0].name.startswith(f"{SESSION}/events/")
     assert appended.events[0].sequence == 1
     ended = await stub.EndSession(memory_service_pb2.EndSessionRequest(name=SESSION), metadata=metadata)

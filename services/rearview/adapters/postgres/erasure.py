@@ -27,7 +27,21 @@ MEMORIES, EVENTS, LINKS = "postgres.memory", "postgres.event", "postgres.memory_
 STATS, UNITS, WINDOWS = "postgres.memory_stats", "postgres.search_unit", "postgres.open_window"
 SPEAKERS, SESSIONS = "postgres.speaker", "postgres.session"
 TRACES, REQUESTS = "postgres.recall_trace", "postgres.request"
-PLACES = (MEMORIES, EVENTS, LINKS, STATS, UNITS, WINDOWS, SPEAKERS, SESSIONS, TRACES, REQUESTS)
+MEMORY_ORIGINALS, EVENT_ORIGINALS = "postgres.memory_original", "postgres.event_original"
+PLACES = (
+    MEMORY_ORIGINALS,
+    EVENT_ORIGINALS,
+    MEMORIES,
+    EVENTS,
+    LINKS,
+    STATS,
+    UNITS,
+    WINDOWS,
+    SPEAKERS,
+    SESSIONS,
+    TRACES,
+    REQUESTS,
+)
 
 
 class _Ended(Exception):
@@ -121,6 +135,7 @@ class PostgresErasure:
             place = {**_place(purge), "ids": ids}
             # Memories before units and keywords, the order in which the writer locks them.
             await connection.execute(_SQL["forget_successors"], place)
+            counts[MEMORY_ORIGINALS] = await _count(connection, "erase_memory_originals", place)
             counts[MEMORIES] = await _count(connection, "erase_memories", place)
             counts[LINKS] = await _count(connection, "erase_memory_links", place)
             counts[STATS] = await _count(connection, "erase_memory_stats", place)
@@ -131,6 +146,7 @@ class PostgresErasure:
         async with self._counted(purge, now) as (connection, counts):
             ids = await self._doomed(connection, purge, "event", start, now)
             place = {**_place(purge), "ids": ids}
+            counts[EVENT_ORIGINALS] = await _count(connection, "erase_event_originals", place)
             erased = await (await connection.execute(_SQL["erase_events"], place)).fetchall()
             counts[EVENTS] = len(erased)
             names = sorted({speaker for (speaker,) in erased if speaker})

@@ -12,6 +12,8 @@ from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.consequences import bump_epoch, enqueue_index
 from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.event_rows import event_of, event_record
+from rearview.adapters.postgres.originals import keep_event_originals
+from rearview.adapters.postgres.placeholders import ask_numbers, read_numbers
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records
 from rearview.adapters.postgres.request_ids import earlier_result, keep_result
@@ -20,7 +22,7 @@ from rearview.domain.event import Event, Session
 from rearview.domain.names import SessionName
 from rearview.domain.principal import Scope
 from rearview.domain.writing import RequestKey
-from rearview.ports.event_log import Appended, LoggedEvent
+from rearview.ports.event_log import Appended, LoggedEvent, Numbering
 
 _SQL = load_queries("event_log")
 
@@ -39,10 +41,11 @@ class PostgresEventLog:
         *,
         request: RequestKey | None,
         now: datetime,
+        numbering: Numbering | None = None,
     ) -> Appended:
         """Store events at the end of a session; see `EventLog.append`."""
         try:
-            return await self._append(scope, session_id, events, request, now)
+            return await self._append(scope, session_id, events, request, now, numbering)
         except psycopg.errors.UniqueViolation as error:
             raise AlreadyExists("another session has an event of this id", resource_name=scope.namespace) from error
 
@@ -53,6 +56,7 @@ class PostgresEventLog:
         events: Sequence[LoggedEvent],
         request: RequestKey | None,
         now: datetime,
+        numbering: Numbering | None,
     ) -> Appended:
         times = [logged.event.occurred_at for logged in events]
         place: dict[str, Any] = {
@@ -68,12 +72,18 @@ class PostgresEventLog:
             opened = await connection.execute(_SQL["open_session"], place)
             stored_rows = await dict_rows(connection, _SQL["stored_events"], place)
             forgotten = await connection.execute(_SQL["forgotten_ids"], place)
+            asked = None
+            if numbering is not None:
+                keys = numbering.keys
+                asked = await ask_numbers(connection, scope.tenant_id, scope.namespace_id, session_id, keys)
             earlier = await earlier_result(connection, scope.tenant_id, request)
             if earlier is not None:
                 answer = await _answer_again(connection, scope, earlier)
                 raise psycopg.Rollback  # the session's row may only just have been made
             last_sequence, index_queued = await opened.fetchone() or (0, False)
             _refuse_forgotten([row[0] for row in await forgotten.fetchall()])
+            if numbering is not None and asked is not None:
+                events = numbering.numbered(await read_numbers(asked))
             stored = _stored_here(await stored_rows.fetchall(), session_id)
             answer, new = _numbered(events, stored, last_sequence, now)
             if new:
@@ -81,6 +91,9 @@ class PostgresEventLog:
                     _SQL["insert_events"],
                     {**place, "events": as_records(event_record(logged, at) for logged, at in new)},
                 )
+                originals = {logged.event.event_id: logged.original for logged, _ in new if logged.original is not None}
+                if originals:
+                    await keep_event_originals(connection, scope.tenant_id, scope.namespace_id, originals)
                 await connection.execute(_SQL["grow_session"], {**place, "last_sequence": last_sequence + len(new)})
                 if not index_queued:
                     await enqueue_index(connection, scope.tenant_id, scope.namespace_id, session_id)

@@ -11,6 +11,7 @@ from rearview.adapters.postgres.consequences import bump_epoch, enqueue_merge
 from rearview.adapters.postgres.database import Connection, Database
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
 from rearview.adapters.postgres.memory_rows import insert_memories, read_memories, replace_memory
+from rearview.adapters.postgres.originals import replace_memory_original
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.request_ids import earlier_result, keep_result
 from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
@@ -113,6 +114,7 @@ class PostgresMemoryStore:
                 await self._units.delete(connection, tenant_id, namespace_id, [memory_id])
                 await self._units.insert(connection, tenant_id, namespace_id, [projection.unit], now)
                 await self._count(connection, scope, projection, memories=0, replaced=before)
+                await replace_memory_original(connection, tenant_id, namespace_id, memory_id, projection.original)
                 await enqueue_merge(connection, tenant_id, namespace_id, None)
             elif after.occurred_at != before.occurred_at:
                 await self._units.set_time(connection, tenant_id, namespace_id, memory_id, after.occurred_at)
@@ -128,6 +130,8 @@ class PostgresMemoryStore:
         await insert_memories(connection, tenant_id, namespace_id, self._units.generation, [new.memory])
         await self._units.insert(connection, tenant_id, namespace_id, [new.unit], now)
         await self._count(connection, scope, new, memories=1, replaced=None)
+        if new.original is not None:
+            await replace_memory_original(connection, tenant_id, namespace_id, new.memory.memory_id, new.original)
         if merge_units_at is not None:
             await enqueue_merge(connection, tenant_id, namespace_id, merge_units_at)
 

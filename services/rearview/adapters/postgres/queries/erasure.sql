@@ -55,6 +55,18 @@ INSERT INTO tombstone (tenant_id, namespace_id, resource_id, kind, receipt_id, c
 SELECT %(tenant_id)s, %(namespace_id)s, i, %(kind)s, %(receipt_id)s, %(now)s FROM unnest(%(ids)s::uuid[]) AS i
 ON CONFLICT (tenant_id, namespace_id, resource_id) DO NOTHING
 
+-- name: erase_memory_originals
+WITH gone AS (
+  DELETE FROM memory_original
+  WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(ids)s) RETURNING 1)
+SELECT count(*) FROM gone
+
+-- name: erase_event_originals
+WITH gone AS (
+  DELETE FROM event_original
+  WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND event_id = ANY (%(ids)s) RETURNING 1)
+SELECT count(*) FROM gone
+
 -- name: erase_memories
 WITH gone AS (
   DELETE FROM memory

@@ -1,0 +1,95 @@
+"""Tenants' policies in PostgreSQL, and a short memory of them for whoever needs one at every request."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from rearview.adapters.postgres.audit import record_audit
+from rearview.adapters.postgres.database import Database
+from rearview.adapters.postgres.queries import load_queries
+from rearview.domain.errors import CredentialInvalid, EtagMismatch
+from rearview.domain.principal import Caller
+from rearview.domain.redaction import PolicyChanges, RedactionPolicy, TenantPolicy
+from rearview.domain.text import PiiCategory
+from rearview.ports.policies import PolicyStore
+
+_SQL = load_queries("policies")
+_TIMEOUT_SECONDS = 10.0
+
+REMEMBERED_SECONDS = 2.0
+"""How long a changed policy may go unnoticed."""
+_MAX_REMEMBERED = 10_000
+
+
+class PostgresPolicyStore:
+    """The `PolicyStore` port."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, tenant_id: UUID) -> TenantPolicy:
+        """Return a tenant's policy; see `PolicyStore.get`."""
+        async with self._database.transaction(tenant_id, timeout_seconds=_TIMEOUT_SECONDS) as connection:
+            row = await (await connection.execute(_SQL["get"], {"tenant_id": tenant_id})).fetchone()
+        return _policy(row) if row else TenantPolicy()
+
+    async def update(self, caller: Caller, changes: PolicyChanges, now: datetime) -> TenantPolicy:
+        """Change the policy of the caller's tenant; see `PolicyStore.update`."""
+        tenant_id = caller.tenant_id
+        if tenant_id is None:
+            raise CredentialInvalid("the credential belongs to no tenant")
+        place = {
+            "tenant_id": tenant_id,
+            "categories": None if changes.categories is None else [category.value for category in changes.categories],
+            "vault": changes.vault,
+            "version": changes.version,
+            "now": now,
+        }
+        async with self._database.transaction(tenant_id, timeout_seconds=_TIMEOUT_SECONDS) as connection:
+            row = await (await connection.execute(_SQL["update"], place)).fetchone()
+            if row is None:
+                raise EtagMismatch("the policy has changed since it was read", resource_name="policy")
+            policy = _policy(row)
+            detail = (
+                f"version={policy.version} vault={policy.redaction.vault} categories={','.join(row[0]) or 'default'}"
+            )
+            await record_audit(connection, tenant_id, caller, "policy.update", ["policy"], now, detail)
+            await connection.execute(_SQL["bump_epochs"], {"tenant_id": tenant_id})
+        return policy
+
+
+class RememberedPolicies:
+    """The `RedactionPolicies` port over a store: asks it once in a while for each tenant."""
+
+    def __init__(
+        self,
+        store: PolicyStore,
+        *,
+        seconds: float = REMEMBERED_SECONDS,
+        monotonic_seconds: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store = store
+        self._seconds = seconds
+        self._now = monotonic_seconds
+        self._known: OrderedDict[UUID, tuple[float, RedactionPolicy]] = OrderedDict()
+
+    async def redaction(self, tenant_id: UUID) -> RedactionPolicy:
+        """Return a tenant's policy as it was at most `seconds` ago; see `RedactionPolicies.redaction`."""
+        known = self._known.get(tenant_id)
+        asked_at = self._now()
+        if known is not None and asked_at < known[0]:
+            return known[1]
+        policy = (await self._store.get(tenant_id)).redaction
+        self._known[tenant_id] = (asked_at + self._seconds, policy)
+        self._known.move_to_end(tenant_id)
+        if len(self._known) > _MAX_REMEMBERED:
+            self._known.popitem(last=False)
+        return policy
+
+
+def _policy(row: Sequence[Any]) -> TenantPolicy:
+    categories, vault, version = row
+    return TenantPolicy(RedactionPolicy(tuple(map(PiiCategory, categories)), vault), version)

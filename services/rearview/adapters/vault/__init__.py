@@ -1,0 +1,1 @@
+"""The sealed vault, on the library cryptography."""

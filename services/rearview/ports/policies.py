@@ -1,0 +1,28 @@
+"""Tenants' policies."""
+
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from rearview.domain.principal import Caller
+from rearview.domain.redaction import PolicyChanges, RedactionPolicy, TenantPolicy
+
+
+class RedactionPolicies(Protocol):
+    """What is redacted for a tenant; a change is seen within seconds."""
+
+    async def redaction(self, tenant_id: UUID) -> RedactionPolicy:
+        """Return the policy, the default one where none was set. Raises: Unavailable."""
+        ...
+
+
+class PolicyStore(Protocol):
+    """Where policies are kept; a change is one transaction with its audit record and the tenant's breaking epochs."""
+
+    async def get(self, tenant_id: UUID) -> TenantPolicy:
+        """Return the policy, of version 0 where none was set. Raises: Unavailable."""
+        ...
+
+    async def update(self, caller: Caller, changes: PolicyChanges, now: datetime) -> TenantPolicy:
+        """Change the policy of the caller's tenant and return it. Raises: EtagMismatch; Unavailable."""
+        ...
