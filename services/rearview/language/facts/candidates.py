@@ -28,8 +28,9 @@ _RULES: tuple[FactRule, ...] = (
     *possessions.RULES,
     *preferences.RULES,
 )
-_ZH_RULES = tuple(rule for rule in _RULES if has_han(rule.pattern.pattern))
-_EN_RULES = tuple(rule for rule in _RULES if not has_han(rule.pattern.pattern) or "i " in rule.pattern.pattern)
+_ZH_RULES = tuple(rule for rule in _RULES if not rule.english)
+_EN_RULES = tuple(rule for rule in _RULES if rule.english)
+_MIXED_ME = re.compile(r"我\s*(?=[A-Za-z])")
 _ENGLISH_I = re.compile(r"(?<![a-z])(?:i|my|we|our|call|from)(?![a-z])", re.IGNORECASE)
 # "I love the energy", "I like holding them": of the moment, and nothing that could be looked up later.
 _SITUATIONAL = re.compile(
@@ -208,11 +209,15 @@ class ClauseReader:
         return [self.make(attribute, value, stance=Stance.CHANGE, replaced=switched.replaced)] if value else []
 
     def _by_rules(self, clause: str) -> list[FactCandidate]:
-        rules: tuple[FactRule, ...] = ()
         if has_han(clause):
-            rules = _ZH_RULES
-        if _ENGLISH_I.search(clause) or (rules and not clause.isascii() and "allergic" in clause):
-            rules += _EN_RULES
+            facts = self._first_match(_ZH_RULES, clause)
+            if facts:
+                return facts
+            # "我allergic to 花生": Chinese only up to the pronoun.
+            clause = _MIXED_ME.sub("I ", clause, count=1)
+        return self._first_match(_EN_RULES, clause) if _ENGLISH_I.search(clause) else []
+
+    def _first_match(self, rules: tuple[FactRule, ...], clause: str) -> list[FactCandidate]:
         for rule in rules:
             match = rule.pattern.match(clause)
             if match:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 MAX_CLAUSE_CHARACTERS = 160
 
 _SENTENCE = re.compile(
-    r"[^。！？!?\n；;.]*(?:\.(?!\s|$)[^。！？!?\n；;.]*|(?:(?<=\bDr)|(?<=\bMr)|(?<=\bMrs)|(?<=\bMs)|(?<=\bProf))\.[^。！？!?\n；;.]*)*"
+    r"[^。！？!?\n；;.]*(?:\.(?!\s|$)[^。！？!?\n；;.]*|(?:(?<=\bDr)|(?<=\bMr)|(?<=\bMrs)|(?<=\bMs)|(?<=\bProf)|(?<=\be\.g)|(?<=\bi\.e)|(?<=\be)|(?<=\bi))\.[^。！？!?\n；;.]*)*"
     r"(?:[。！？!?\n；;]+|\.|$)"
 )
 _CLAUSE_END = re.compile(
@@ -61,7 +61,7 @@ def clauses(sentence: Clause) -> Iterator[Clause]:
 def whole_list(sentence: Clause) -> Clause | None:
     """A sentence with a list in it as one clause ("peanuts, shrimp and milk"), None for others."""
     text = sentence.text.rstrip(" 。！？!?.；;\n")
-    if len(text) > MAX_CLAUSE_CHARACTERS or _LIST_INSIDE.search(text) is None:
+    if len(text) > MAX_CLAUSE_CHARACTERS or ", " not in text or _LIST_INSIDE.search(text) is None:
         return None
     clause = _opened(text)
     return Clause(sentence.start + clause[0], clause[1]) if clause else None

@@ -8,11 +8,18 @@ from rearview.domain.fact import Stance
 
 _ZH_SOOTHING = "担心|客气|急|紧张|谢|误会|怕|着急|介意|见怪|忘|紧|想|理|管|动|走|闹|说了|生气|难过|哭|笑|再说"
 _ZH_THING = "(?:代码|报告|酒店|房间|航班|回复|回答|邮件|文档|文件|座位|餐厅|菜|会议|合同|视频|图片|标题|内容|方案|座椅|车|学校|房子|密码|数据|输出|摘要)"
-_EN_SOOTHING = (
-    r"worry|mention|forget|be sorry|bother|know|think|mind|get me wrong|hesitate|panic|want|need|have|like|care|understand|remember|believe"
-    r"|see|feel|say|go there|get it|agree|recall|expect|even|really|ask me why"
+_EN_TASK = (
+    "use|call|send|share|tell|show|include|write|put|add|delete|remove|deploy|push|commit|merge|contact|email|text|message|book|order"
+    "|buy|schedule|recommend|suggest|mention|ask|reply|answer|respond|speak|translate|change|modify|edit|store|save|publish|post"
+    "|disclose|reveal|charge|pay|spend|exceed|transfer|assume|interrupt|wake|disturb|invite|read|touch|open|close|run|install|ship"
+    "|sign|accept|cancel|round|repeat|format|output|print|log|explain|quote|cook|serve|record|track|start|set|make|check|confirm|cc"
+    "|address|mix|skip|round|approve|download|upload|expose|restart|seat|give (?!up)|bring (?!you|me)"
 )
-_EN_MUST = r"(?:must|have to|has to|needs? to|should always|shall)"
+_EN_DOING = (
+    "sending|calling|recommending|suggesting|showing|using|asking|adding|telling|messaging|emailing|texting|repeating|reminding|putting"
+    "|including|writing|changing|deleting|charging|sharing|translating|assuming"
+)
+_EN_THINGS = r"(?:(?:the|all|every|any|each) (?!best\b|time\b|day\b|people\b|kids\b|way\b)[a-z]+(?: [a-z]+)?)"
 
 _RULES: tuple[tuple[re.Pattern[str], bool, Stance], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), denied, stance)
@@ -25,14 +32,15 @@ _RULES: tuple[tuple[re.Pattern[str], bool, Stance], ...] = tuple(
         (r"(?:请|麻烦)?(?:你)?(?:以后|今后|从现在起|从现在开始)[,，]?(?:请)?(?:你)?(?:都|一律|只|必须|要|统一)+(?P<rule>(?![吃喝坐]).{2,60})", False, Stance.CHANGE),
         (rf"(?:所有|全部|每次|任何)?{_ZH_THING}(?:里|中|上|内|都|也)?(?:必须|务必|一定要|需要|要|只能)(?!是不是)(?P<rule>.{{2,60}})", False, Stance.STANDING),
         (r"(?:请|麻烦)?(?:你)?(?:务必|必须|一定要|始终|总是)(?P<rule>.{2,60})", False, Stance.STANDING),
-        (rf"(?:please )?(?:don't|do not|never)(?: ever)? (?!(?:{_EN_SOOTHING})\b)(?P<rule>[a-z]{{2,}} .{{3,80}})", True, Stance.STANDING),
-        (r"(?:please )?(?:stop|quit) (?P<rule>[a-z]+ing .{2,80})", True, Stance.CHANGE),
-        (r"(?:please )?always (?!(?:remember|a|an|the|been|was|is)\b)(?P<rule>[a-z]+ .{2,80})", False, Stance.STANDING),
-        (r"(?:please )?only (?P<rule>(?:use|call|send|reply|answer|book|show|recommend|write|email|contact|give|speak)\b.{2,80})", False, Stance.STANDING),
-        (rf"(?!i\b|we have\b|it\b|that\b|there\b|this\b)(?:you|we|it|(?:the|all|every|any|my|our) [a-z]+(?: [a-z]+)?) {_EN_MUST} (?:not|never) (?P<rule>.{{3,80}})", True, Stance.STANDING),
-        (r"(?!i\b|it\b|that\b|there\b|this\b)(?:you|we|(?:the|all|every|any|our) [a-z]+(?: [a-z]+)?) (?:mustn't|must never|can never|are not allowed to|is not allowed to) (?P<rule>.{3,80})", True, Stance.STANDING),
-        (rf"(?!i\b|it\b|that\b|there\b|this\b)(?:(?:the|all|every|any|our) [a-z]+(?: [a-z]+)?|you) {_EN_MUST} (?!have been\b|be (?:tired|kidding|joking|crazy)\b|not\b)(?P<rule>.{{3,80}})", False, Stance.STANDING),
-        (r"(?:please )?(?P<rule>(?:keep|limit) .{2,40} (?:under|below|within|to|at) .{1,30})", False, Stance.STANDING),
+        (rf"(?:please )?(?:don't|do not|never)(?: ever)? (?P<rule>(?:{_EN_TASK})\b(?! me wrong| sure| sense).{{3,80}})", True, Stance.STANDING),
+        (rf"(?:please )?(?:stop|quit) (?P<rule>(?:{_EN_DOING})\b.{{2,80}})", True, Stance.CHANGE),
+        (rf"(?:please )?always (?P<rule>(?:{_EN_TASK})\b.{{2,80}})", False, Stance.STANDING),
+        (rf"(?:please )?only (?P<rule>(?:{_EN_TASK})\b.{{2,80}})", False, Stance.STANDING),
+        (rf"(?:you|we|{_EN_THINGS}) (?:must|should|shall|have to|has to|can|may)(?: not|n't| never) (?P<rule>(?!have been\b).{{3,80}})", True, Stance.STANDING),
+        (rf"(?:you|{_EN_THINGS}) (?:mustn't|must never|can never|are not allowed to|is not allowed to) (?P<rule>.{{3,80}})", True, Stance.STANDING),
+        (rf"you (?:must|have to|need to) (?:always )?(?P<rule>(?:{_EN_TASK})\b.{{3,80}})", False, Stance.STANDING),
+        (rf"{_EN_THINGS} (?:must|has to|have to|needs? to|shall) (?!not\b|have been\b)(?P<rule>.{{3,80}})", False, Stance.STANDING),
+        (r"(?:please )?(?P<rule>(?:keep|limit) .{2,40} (?:under|below|within|to|at) .{0,12}[0-9].{0,20})", False, Stance.STANDING),
         (r"no (?P<rule>[a-z]+(?: [a-z]+)?)(?: allowed| ever| under any circumstances)", True, Stance.STANDING),
     )
 )

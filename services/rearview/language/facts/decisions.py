@@ -5,7 +5,7 @@ import re
 from rearview.language.facts.statement import ZH_TAIL
 
 _ZH_WHAT = "(?P<value>(?!什么|哪|谁|怎么)[^，。]{2,30}?)"
-_EN_WHAT = r"(?P<value>(?!what\b|it\b|that\b|this\b|you\b)[a-z0-9\u4e00-\u9fff][^,.!?]{1,50}?)"
+_EN_WHAT = r"(?P<value>(?!what\b|it\b|that\b|this\b|you\b|them\b|to\b|him\b|her\b)[a-z0-9\u4e00-\u9fff][^,.!?]{1,50}?)"
 _EN_TAIL = r"(?: (?:then|instead|please))?\s*$"
 
 DENIED: tuple[re.Pattern[str], ...] = (
@@ -16,7 +16,7 @@ MADE: tuple[re.Pattern[str], ...] = (
     re.compile(f"(?:那)?(?:我们?|咱们?)?(?:最终|最后|已经|还是|一致)*(?:决定|确定|敲定|拍板)(?:了)?(?:要|就)?(?!下来){_ZH_WHAT}{ZH_TAIL}\\s*$"),
     re.compile(f"(?:那)?(?:我们?|咱们?)?(?:最终|最后|还是)*(?:就)?(?:选定?了|就选|选择了?|就定){_ZH_WHAT}{ZH_TAIL}\\s*$"),
     re.compile(
-        rf"(?:so )?(?:i|we)(?:'ve| have)?(?: just| finally)? (?:decided (?:to go with|on|to)|settled on|chose|chosen|picked|agreed (?:to|on))"
+        rf"(?:so )?(?:i|we)(?:'ve| have)?(?: just| finally)? (?:decided (?:to go with|on|to)|settled on|chose|agreed (?:to|on))"
         rf" (?:the )?{_EN_WHAT}{_EN_TAIL}",
         re.IGNORECASE,
     ),

@@ -31,7 +31,7 @@ MAX_FACTS = 64
 _USER, _NOBODY = "user", ""
 _ME = re.compile("我(?!们公司|们的|妈|爸)|(?:I|i)(?:'m|'ve|'d)?(?![a-z])|my ", re.IGNORECASE)
 _WITHOUT_SUBJECT = re.compile(
-    "(?:现在|目前)?(?:住在|来自|毕业于|在[^，。]{2,16}(?:工作|上班)|是一?[名个位]|喜欢|不喜欢|讨厌|爱[吃喝看]|不[吃喝]|今年[0-9]"
+    "(?:现在|目前)?(?:住在|来自|毕业于|在[^，。]{2,16}(?:工作|上班)|是一?[名个位]|喜欢|不太?喜欢|不怎么喜欢|讨厌|爱[吃喝看]|不[吃喝]|今年[0-9]"
     "|[0-9]{1,3}岁|对[^，。]{1,12}过敏|养了?[一两]|做[^，。]{2,8}的?$|会说)"
 )
 _WITHOUT_SUBJECT_EN = re.compile(r"(?:and )?(?:live in|work (?:as|at|for)|study at|speak|love|hate|prefer)\s", re.IGNORECASE)

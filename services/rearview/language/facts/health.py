@@ -22,9 +22,8 @@ RULES: tuple[FactRule, ...] = (
     zh("allergy", f"{ZH_SELF}(?:有)?(?P<list>(?![对没无会不是])[^，。不对没]{{1,10}}?)过敏"),
     en(
         "allergy",
-        rf"(?:{EN_SELF}|我) (?P<degree>(?:severely|highly|very|badly|deathly) )?(?:mildly )?allergic to {_EN_CAUSE}",
+        rf"(?:{EN_SELF}|i) (?P<degree>(?:severely|highly|very|badly|deathly) )?(?:mildly )?allergic to {_EN_CAUSE}",
     ),
-    en("allergy", rf"(?:{EN_SELF}|我)\s?(?:对)?\s?allergic to {_EN_CAUSE}"),
     en("allergy", rf"(?:{EN_SELF} not|i'm not) allergic to {_EN_CAUSE}", denied=True, stance=Stance.NEGATION),
     en(
         "allergy",

@@ -26,7 +26,7 @@ _EN_JOB = (
 _EN_ORGANISATION = r"(?P<value>(?:the )?(?-i:[A-Z])[A-Za-z0-9&.' -]{1,40}?)"
 _ZH_ORGANISATION = "(?P<value>(?!家|公司|这|那|外|哪|一家|一个)[^，。我你他她]{2,16}?)"
 _EN_LANGUAGES = (
-    r"(?P<list>(?-i:[A-Z])[a-z]+(?:(?:, | and |, and )(?:fluent |some |a little |a bit of )?"
+    r"(?P<list>(?-i:[A-Z])[a-z]+(?:(?:, | and |, and )(?:fluent |some |a little |a bit of |a little bit of )?"
     r"(?-i:[A-Z])[a-z]+){0,4})"
 )
 _NATIONALITIES = (
@@ -91,7 +91,7 @@ _HOMES = (
         denied=True,
         stance=Stance.NEGATION,
     ),
-    zh("hometown", "我(?:的)?(?:老家|家乡)(?:是|在)(?P<value>[^，。哪]{2,12}?)的?"),
+    zh("hometown", "我(?:的)?(?:老家|家乡)(?:是|在)(?:的)?(?P<value>[^，。哪]{2,12}?)的?"),
     zh("hometown", "我是(?P<value>(?![一个某这那坏好男女老本别成大的])[\u4e00-\u9fff]{2,5}?)人"),
     zh("hometown", "我来自(?P<value>[^，。哪]{2,12}?)"),
     en("hometown", rf"i(?:'m| am) (?:originally )?from {_EN_PLACE}(?: originally)?"),

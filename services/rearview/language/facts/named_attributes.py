@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from rearview.domain.fact import Stance
 from rearview.language.aliases import canonical, normalised
+from rearview.language.facts.cues import words_of
 from rearview.language.facts.attributes import Attribute, ValueType, by_alias
 from rearview.language.scripts import has_han
 
@@ -17,7 +18,7 @@ _EN_TOPICS = (
     "travel|trip|vacation|wedding|renovation|project|marketing|monthly|annual|car|phone|laptop|holiday|advertising"
     "|party|food|grocery|training|thesis|application|contract"
 )
-_OWNER = r"(?P<owner>my|our|the|我们的?|咱们?的?|我的?|这个|这次)?\s*(?:(?:new|current|total|old|整个|现在的|目前的|新的|这次|总)\s*)?(?:这次)?"
+_OWNER = r"(?P<owner>my|our|the|我们的?|咱们?的?|我的?|这个|这次)?\s*(?:(?:new|current|total|old|整个|现在的|目前的|新的|这次|总)\s*)?(?:这次|每个月的?|一个月的?)?"
 _CHANGED_ZH = (
     "(?:现在|已经|要|需要|都)*(?:改成|改为|改到|换成|换到|变成|变为|变更为|调到|调整为|调整到|调成|提高到|提到|提升到|涨到|升到|降到|降低到"
     "|降为|减到|减少到|增加到|加到|推迟到|延期到|延到|提前到|更新为|更新成)了?"
@@ -76,8 +77,10 @@ class NamedAttributes:
         aliases = list(self._of_alias)
         zh = "|".join(re.escape(alias) for alias in aliases if has_han(alias)) or "(?!)"
         en = "|".join(re.escape(alias) for alias in aliases if not has_han(alias)) or "(?!)"
+        self._zh = re.compile(zh)
+        self._en_words = frozenset(word for alias in aliases if not has_han(alias) for word in alias.split()[:1])
         alias = rf"(?P<alias>{zh}|(?<![a-z])(?:{en})(?![a-z]))"
-        head = rf"{_OWNER}\s*(?:(?P<topic>{_ZH_TOPICS}|{_EN_TOPICS})的?\s*)?{alias}\s*"
+        head = rf"{_OWNER}\s*(?:(?P<topic>{_ZH_TOPICS}|{_EN_TOPICS})的?\s*)??{alias}\s*"
         self._mentions = re.compile(alias, re.IGNORECASE)
         self._stated = re.compile(
             rf"{head}(?:(?P<from>{_FROM_ZH}|{_FROM_EN})|(?P<changed>{_CHANGED_ZH}|{_CHANGED_EN})|(?P<most>{_AT_MOST})"
@@ -98,9 +101,14 @@ class NamedAttributes:
         found = (self._of_alias[normalised(match["alias"])] for match in self._mentions.finditer(text))
         return list({attribute.name: attribute for attribute in found}.values())
 
+    def _may_mention(self, clause: str) -> bool:
+        if not self._en_words.isdisjoint(words_of(clause)):
+            return True
+        return not clause.isascii() and self._zh.search(clause) is not None
+
     def read(self, clause: str) -> NamedStatement | None:
         """Return what a clause states of an attribute it names; None where it names none or states nothing."""
-        if self._mentions.search(clause) is None:
+        if not self._may_mention(clause):
             return None
         for pattern in (self._retract, self._retracted):
             if match := pattern.match(clause):

@@ -12,6 +12,7 @@ _BOUNDED = re.compile(
     r"|(?:^| )(?P<time_en>(?:from|between) (?:[a-z]+ )?[0-9]{4} (?:to|until|till|and) (?:[a-z]+ )?[0-9]{4})",
     re.IGNORECASE,
 )
+_FOUR_DIGITS = re.compile("[12][0-9]{3}")
 _PAST_VERB = re.compile(r"^(?P<i>i) (?P<verb>lived|worked|studied|owned|drove)\b", re.IGNORECASE)
 _PRESENT = {"lived": "live", "worked": "work", "studied": "study", "owned": "own", "drove": "drive"}
 _SINCE = re.compile(r"\bsince .{2,30}$|(?:自从?|从).{2,12}(?:起|开始|以来)", re.IGNORECASE)
@@ -28,7 +29,7 @@ class Bounded:
 
 def bounded(clause: str, reference: datetime | None) -> Bounded | None:
     """Return the period in which a clause says that something held; None where it says none."""
-    match = _BOUNDED.search(clause)
+    match = _BOUNDED.search(clause) if _FOUR_DIGITS.search(clause) else None
     if match is None:
         return None
     moment = reference or _BY_YEAR_ALONE

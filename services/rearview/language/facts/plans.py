@@ -32,7 +32,7 @@ _EN_CANCELLED = re.compile(
     r"(?: anymore| any more| after all)?$",
     re.IGNORECASE,
 )
-_NO_PLAN = re.compile(r"^(?:be (?:honest|late|fine|ok)|say|need|tell you|assume|guess|kill|die|cry|go crazy|是|说|好|死|疯|知道|谢|感谢|请|问|求)", re.IGNORECASE)
+_NO_PLAN = re.compile(r"^(?:keep |try |make it|be (?:honest|late|fine|ok)|say|need|tell you|assume|guess|kill|die|cry|go crazy|是|说|好|死|疯|知道|谢|感谢|请|问|求)", re.IGNORECASE)
 _NOT_DOING = frozenset(("looking", "feeling", "trying", "wondering", "thinking", "being", "hoping", "having", "doing", "using", "getting tired"))
 _WITH_E = frozenset(
     "mov leav tak com driv hav mak giv writ danc div hik rid chang clos explor celebrat relocat graduat prepar finaliz"

@@ -14,7 +14,7 @@ _EN_THING = (
     r"(?P<list>(?!it\b|that\b|this\b|these\b|those\b|you\b|your\b|him\b|her\b|his\b|them\b|their\b|how\b"
     r"|what\b|when\b|where\b|why\b"
     r"|who\b|the way\b|the idea\b|the fact\b|to (?:be|have|know|say|think|see|ask|do)\b|being\b|one\b"
-    r"|both\b|some\b|any\b|and\b|or\b|if\b|seeing\b|hearing\b)"
+    r"|both\b|all\b|for\b|some\b|any\b|and\b|or\b|if\b|seeing\b|hearing\b)"
     r"[a-z0-9\u4e00-\u9fff][a-z0-9\u4e00-\u9fff' +#-]{1,60}?)"
 )
 _EN_THING_TAIL = (
@@ -109,7 +109,7 @@ _FOR_ONCE = (
     ),
     en(
         "likes",
-        r"(?:today |tonight )?i (?:feel like|fancy|could go for|could use|want to (?:eat|drink|have)) (?:an? |the |some |having )?"
+        r"(?:today |tonight )?i (?:feel like (?!the\b|i\b|we\b|you\b|it\b|my\b|an? (?!coffee|tea|beer|pizza|burger|drink|snack|sandwich|salad|latte|steak|curry))|fancy |want to (?:eat|drink|have) )(?:an? |the |some |having )?"
         r"(?P<list>[a-z][a-z' -]{1,40}?)(?: (?:today|tonight|right now|for (?:lunch|dinner|breakfast)|now))?",
         stance=Stance.ONE_OFF,
     ),

@@ -32,6 +32,7 @@ _NO_TEXT = re.compile(
     r"|(?:a|an|the) (?:mess|problem|lot|bit|same|one|good|bad|great|nice|real))\b)",
     re.IGNORECASE,
 )
+_TRAILING_DE = re.compile("(?<=..)的$")
 _MAX_TEXT_WORDS = 6
 
 
@@ -65,7 +66,7 @@ def read_value(attribute: Attribute, written: str, reference: datetime | None) -
         return text_value(said) if _NAME.match(said) else None
     if _NO_TEXT.match(said) or said.count(" ") >= _MAX_TEXT_WORDS:
         return None
-    return text_value(said)
+    return text_value(_TRAILING_DE.sub("", said))
 
 
 def text_value(written: str) -> Value | None:

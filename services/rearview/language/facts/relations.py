@@ -42,6 +42,10 @@ _EN_THIRD_VERB = re.compile(
     r"^ (?:also |really |just |still |now |always |usually )*(?P<verb>lives|works|likes|loves|hates|enjoys|prefers|drinks|eats|drives"
     r"|owns|speaks|studies|weighs|wears|dislikes|detests|takes|pays|earns|makes|rides|has|is|was|doesn't|does|isn't|uses)\b"
 )
+_EN_OTHER_VERB = re.compile(
+    r"^ (?:also |really |just |recently |can |can't |cannot |never |already )*(?:moved|switched|bought|sold|quit|joined|graduated|turned|got|became"
+    r"|grew|majored|speak|eat|drink|left|changed|adopted)\b"
+)
 _VERBS = {"has": "have", "is": "am", "doesn't": "don't", "does": "do", "studies": "study", "was": "was"}
 
 
@@ -148,6 +152,6 @@ def _en_retold(who: str, possessive: bool, rest: str) -> Iterator[Retold]:
     if verb := _EN_THIRD_VERB.match(rest):
         word = verb["verb"]
         first = _VERBS.get(word, word.removesuffix("s"))
-        yield Retold(person(who), f"I{rest[: verb.start('verb')]}{first}{rest[verb.end('verb') :]}".replace("I am", "I am"))
-        return
-    yield Retold(person(who), "I" + rest)
+        yield Retold(person(who), f"I{rest[: verb.start('verb')]}{first}{rest[verb.end('verb') :]}")
+    elif _EN_OTHER_VERB.match(rest):
+        yield Retold(person(who), "I" + rest)

@@ -5,56 +5,66 @@ Each cue has its reach: a turn, a sentence, or a clause.
 
 import re
 
+from rearview.language.facts.cues import cue
+
 _QUOTED = re.compile(
     '"[^"\n]{0,200}"|“[^”\n]{0,200}”|「[^」\n]{0,200}」|『[^』\n]{0,200}』'
     "|(?<![A-Za-z0-9])'[^'\n]{0,80}(?:'[a-z][^'\n]{0,80})?'(?![A-Za-z0-9])"
 )
 
-_SARCASM = re.compile(
-    r"才怪|（反话）|\(反话\)|反讽|说反话|骗你的|开玩笑的?(?:啦|哈|呢|吧)?(?:[。！!~]|$)|逗你的|我信你个鬼|(?:^|\s)/s(?:\s|[.!]|$)|\byeah,? right\b"
-    r"|\bsaid no ?(?:one|body)\b|\bjust kidding\b|\bj/?k\b|\bnot really[.!]*$|\b(?:psych|as if)[.!]*$|[.!,] not!+\s*$|🙄",
-    re.IGNORECASE,
+_SARCASM = cue(
+    r"才怪|（反话）|\(反话\)|反讽|说反话|骗你的|开玩笑的?(?:啦|哈|呢|吧)?(?:[。！!~]|$)|逗你的|我信你个鬼|🙄|(?:^|\s)/s\s*$",
+    r"(?:^|\s)/s(?:\s|[.!]|$)|\byeah,? right\b|\bsaid no ?(?:one|body)\b|\bjust kidding\b|\bj/?k\b|\bnot really[.!]*$"
+    r"|\b(?:psych|as if)[.!]*$|[.!,] not!+\s*$",
+    "s right said kidding jk j not psych as",
 )
 _SNEER = re.compile("呵呵|可真(?:爱|喜欢)|真是太爱")
-_OTHERS_WORDS = re.compile(
-    r"翻译|译成|改写|润色|造句|这句话|这段话|下面(?:的|这)(?:话|句|文)|念一?遍|角色扮演|假装你|你扮演|写(?:一|个|首|篇)[^，。]{0,12}(?:故事|小说|对话|剧本|歌词|诗)"
-    r"|\b(?:translate|rewrite|rephrase|paraphrase|proofread|summari[sz]e (?:this|the following)|role-?play"
-    r"|how do (?:you|i) say|correct (?:this|the) sentence|write (?:a|an|me) [a-z ]{0,20}(?:story|poem|dialogue|script|email))\b",
-    re.IGNORECASE,
+_OTHERS_WORDS = cue(
+    r"翻译|译成|改写|润色|造句|这句话|这段话|下面(?:的|这)(?:话|句|文)|念一?遍|角色扮演|假装你|你扮演"
+    r"|写(?:一|个|首|篇)[^，。]{0,12}(?:故事|小说|对话|剧本|歌词|诗)",
+    r"\b(?:translate|rewrite|rephrase|paraphrase|proofread|summari[sz]e (?:this|the following)|role-?play"
+    r"|how do (?:you|i) say|correct (?:this|the) sentence"
+    r"|write (?:a|an|me) [a-z ]{0,20}(?:story|poem|dialogue|script|email))\b",
+    "translate rewrite rephrase paraphrase proofread summarise summarize role roleplay how correct write",
 )
 
-_UNREAL = re.compile(
-    "如果|假如|假设|假使|假定|要是|万一|倘若|若是|的话|可能|也许|或许|好像|似乎|说不定|没准|恨不得|希望|梦想|但愿|就好了|幻想"
-    r"|\b(?:if|would|could|might|may(?= (?:be|have|move|go|buy|switch|need))|maybe|perhaps|possibly|suppos(?:e|ing)|imagine|assum(?:e|ing)|wish|hope|hoping"
-    r"|unless|pretend|not sure|i'd(?! rather)|we'd|wouldn't|hypothetically|in theory|say i|let's say|what if|provided that)\b",
-    re.IGNORECASE,
+_UNREAL = cue(
+    "如果|假如|假设|假使|假定|要是|万一|倘若|若是|的话|可能|也许|或许|好像|似乎|说不定|没准|恨不得|希望|梦想|但愿|就好了|幻想",
+    r"\b(?:if|would|could|might|may(?= (?:be|have|move|go|buy|switch|need))|maybe|perhaps|possibly|suppos(?:e|ing)|imagine"
+    r"|assum(?:e|ing)|wish|hope|hoping|unless|pretend|not sure|i'd(?! rather)|we'd|wouldn't|hypothetically|in theory|say i|let's say"
+    r"|what if|provided that)\b",
+    "if would could might may maybe perhaps possibly suppose supposing imagine assume assuming wish hope hoping unless pretend not d"
+    " wouldn hypothetically in say let what provided",
 )
-_EXAMPLE = re.compile(
-    r"比如说?|例如|譬如|举个?例子?|打个?比方|好比|诸如|\b(?:for example|for instance|e\.g|such as|let's say|say,)",
-    re.IGNORECASE,
+_EXAMPLE = cue(
+    "比如说?|例如|譬如|举个?例子?|打个?比方|好比|诸如",
+    r"\b(?:for example|for instance|e\.g|such as|let's say)|^say$",
+    "example instance e such say",
 )
-_PAST = re.compile(
-    "(?<![日号点月年周一二三四五六天])以前|曾经|当年|(?:我|^)原来|(?:我|^)本来|小时候|年轻时|读书时|差点|差一点|那时候?"
-    r"|\b(?:used to|when i was|as a (?:kid|child|teenager)|in my (?:childhood|youth)|back then|almost|nearly"
+_PAST = cue(
+    "(?<![日号点月年周一二三四五六天])以前|曾经|当年|(?:我|^)原来|(?:我|^)本来|小时候|年轻时|读书时|差点|差一点|那时候?",
+    r"\b(?:used to|when i was|as a (?:kid|child|teenager)|in my (?:childhood|youth)|back then|almost|nearly"
     r"|once upon|formerly|previously)\b",
-    re.IGNORECASE,
+    "used when as in back almost nearly once formerly previously",
 )
 # "我曾经去过" is a fact of the past that stays true.
 _STAYS_TRUE = re.compile("去过")
-_INTENTION = re.compile(
-    "打算|计划|准备|考虑|想要|想换|想搬|将要"
-    r"|\b(?:going to|about to|plan(?:ning)? (?:to|on)|thinking (?:of|about)|considering|want to|intend to)\b",
-    re.IGNORECASE,
+_INTENTION = cue(
+    "打算|计划|准备|考虑|想要|想换|想搬|将要",
+    r"\b(?:going to|about to|plan(?:ning)? (?:to|on)|thinking (?:of|about)|considering|want to|intend to)\b",
+    "going about plan planning thinking considering want intend",
 )
 
 _REPORTERS = (
     "[他她它]们?|妈妈?|爸爸?|老婆|老公|朋友|同事|老板|领导|客户|老师|医生|别人|有人|大家|人家|网上|书上|新闻上?|广告|歌词里?|电影里?|剧里|小说里?"
 )
-_REPORTED = re.compile(
+_REPORTED = cue(
     rf"(?:{_REPORTERS})(?:们|总|也|就|都|曾|刚才?)*(?:跟我|和我|对我)?(?:说|告诉|表示|问|觉得|认为|写|唱|提到)"
-    r"|(?<!老实)(?<!我)(?<!跟你)(?<!实话)(?<!来)(?<!再)(?<!是)(?<!这么)(?<!听我)说(?:[她他我])|写道|写着|唱着|唱道|听说|据说"
-    r"|\b(?!i\b|I\b|we\b)[A-Za-z]+(?:'s)? (?:said|says|saying|told|tells|asked|asks|claims|claimed|thinks|wrote|writes|goes|mentioned"
+    r"|(?<!老实)(?<!我)(?<!跟你)(?<!实话)(?<!来)(?<!再)(?<!是)(?<!这么)(?<!听我)说(?:[她他我])|写道|写着|唱着|唱道|听说|据说",
+    r"\b(?!i\b|we\b)[a-z]+(?:'s)? (?:said|says|saying|told|tells|asked|asks|claims|claimed|thinks|wrote|writes|goes|mentioned"
     r"|insists|believes|shouted|sings|sang)\b|\baccording to\b|\bquote\b",
+    "said says saying told tells asked asks claims claimed thinks wrote writes goes mentioned insists believes shouted sings sang"
+    " according quote",
 )
 
 _ENDS_ASKING = re.compile("[?？]\\s*[)）\"”]*\\s*$|[吗呢么嘛][\\s。!！~.]*$|来着[\\s。.]*$")
@@ -67,16 +77,19 @@ _EN_ASKS = re.compile(
     re.IGNORECASE,
 )
 
-ONE_OFF = re.compile(
-    r"今天|今晚|今早|今儿|这次|这一次|这回|就一次|暂时|先这样|\b(?:today|tonight|this time|this once|just once|for now|for once|right now)\b",
-    re.IGNORECASE,
+ONE_OFF = cue(
+    "今天|今晚|今早|今儿|这次|这一次|这回|就一次|暂时|先这样",
+    r"\b(?:today|tonight|this time|this once|just once|for now|for once|right now)\b",
+    "today tonight this once now",
 )
-FROM_NOW_ON = re.compile(
-    r"(?<![点日号天月年周])以后|今后|从现在(?:起|开始)|从今(?:天起|往后|以后)|往后|\b(?:from now on|going forward|from today on|henceforth|in (?:the )?future)\b",
-    re.IGNORECASE,
+FROM_NOW_ON = cue(
+    r"(?<![点日号天月年周后])以后|今后|从现在(?:起|开始)|从今(?:天起|往后|以后)|往后",
+    r"\b(?:from now on|going forward|from today on|henceforth|in (?:the )?future)\b",
+    "on forward henceforth future",
 )
 _BARE_ADVERBIAL = re.compile(
-    rf"(?:(?P<one_off>(?:just |only |就|仅)*(?:{ONE_OFF.pattern})(?: only)?)|(?P<change>(?:{FROM_NOW_ON.pattern})))[\s,，]*$",
+    rf"(?:(?P<one_off>(?:just |only |就|仅)*(?:{ONE_OFF.zh.pattern}|{ONE_OFF.en.pattern})(?: only)?)"
+    rf"|(?P<change>(?:{FROM_NOW_ON.zh.pattern}|{FROM_NOW_ON.en.pattern})))[\s,，]*$",
     re.IGNORECASE,
 )
 
@@ -93,7 +106,7 @@ def is_not_meant(text: str) -> bool:
 
 def is_unreal(sentence: str) -> bool:
     """Whether a sentence supposes, wishes, doubts or sneers instead of stating."""
-    return _UNREAL.search(sentence) is not None or _SNEER.search(sentence) is not None
+    return _UNREAL.search(sentence) is not None or (not sentence.isascii() and _SNEER.search(sentence) is not None)
 
 
 def asks(sentence: str) -> bool:
@@ -103,7 +116,7 @@ def asks(sentence: str) -> bool:
 
 def clause_asks(clause: str) -> bool:
     """Whether a clause is worded as a question."""
-    return _ZH_ASKS.search(clause) is not None or _EN_ASKS.search(clause) is not None
+    return (not clause.isascii() and _ZH_ASKS.search(clause) is not None) or _EN_ASKS.match(clause) is not None
 
 
 def is_reported(sentence: str) -> bool:

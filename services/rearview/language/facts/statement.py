@@ -36,6 +36,7 @@ class FactRule:
     stance: Stance = Stance.STANDING
     strength: Strength = Strength.NORMAL
     fixed: str = ""
+    english: bool = False
 
 
 def zh(
@@ -63,4 +64,4 @@ def en(
 ) -> FactRule:
     """Return a rule for English words, a few closing words allowed."""
     compiled = re.compile(rf"(?:{pattern})(?: (?:now|too|as well|please|these days|at the moment))?\s*$", re.IGNORECASE)
-    return FactRule(attribute, compiled, denied, stance, strength, fixed)
+    return FactRule(attribute, compiled, denied, stance, strength, fixed, english=True)

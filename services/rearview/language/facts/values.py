@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from rearview.language.aliases import canonical, normalised
+from rearview.language.aliases import canonical, kind_of, normalised
 from rearview.language.data_files import load_yaml
 
 MAX_VALUE_CHARACTERS = 60
-_ARTICLE = re.compile(r"^(?:an?|the|some|my|our)\s+", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:a (?:little bit of|little|bit of|lot of)|an?|the|some|fluent|my|our)\s+", re.IGNORECASE)
 _ZH_VERB = re.compile("^(?:去|坐|用)?(?:[吃喝看听玩用坐])(?=..|[茶酒水鱼辣虾书])")
 _EN_VERB = re.compile(
     r"^(?:to )?(?:drink(?:ing)?|eat(?:ing)?|watch(?:ing)?|listen(?:ing)? to|play(?:ing)?|having|tak(?:e|ing)|us(?:e|ing))"
@@ -72,9 +72,7 @@ def _forms(plain: str) -> Iterator[str]:
 
 def _known(form: str) -> str | None:
     found = _spellings().get(form)
-    if found is None and canonical(form) != form:
-        return canonical(form)
-    return found
+    return canonical(form) if found is None and kind_of(form) is not None else found
 
 
 @lru_cache(maxsize=1)
