@@ -39,10 +39,12 @@ _SITUATIONAL = re.compile(
     re.IGNORECASE,
 )
 _EDGE_ADVERBIAL = re.compile(
-    r"^(?:from now on|going forward|just this once|this time|for now|tonight|today)[,，]? +"
+    r"^(?:from now on|going forward|just this once|this time|for now|tonight|today|now|these days|nowadays)[,，]? +"
     r"|,? +(?:from now on|going forward)$",
     re.IGNORECASE,
 )
+# "Don't set the deadline to Monday" refuses one change, and is no rule.
+_ALTERS = re.compile(r"改|调|设|\b(?:change|set|update|modify)\b", re.IGNORECASE)
 _COUNTS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6"}
 _OF_CATEGORY = {"carrier": "carrier", "payment": "payment_method", "diet": "diet"}
 _LIKED = frozenset(("drink", "food", "transport", "seat", "activity"))
@@ -153,7 +155,7 @@ class ClauseReader:
 
     def _framed(self, clause: str, facts: list[FactCandidate]) -> list[FactCandidate]:
         """The facts with what "today" and "from now on" in their clause make of them."""
-        changes = speech_acts.FROM_NOW_ON.search(clause) is not None
+        changes = speech_acts.FROM_NOW_ON.search(clause) is not None or clause[:4].lower() == "now "
         once = not changes and speech_acts.ONE_OFF.search(clause) is not None
         if not (changes or once):
             return facts
@@ -248,13 +250,16 @@ class ClauseReader:
             yield text_value(rule.fixed)
         elif "metres" in groups:
             yield _height(groups["metres"], groups["hundredths"])
+        elif "feet" in groups:
+            said = plain(Decimal(groups["feet"]) * Decimal("30.48") + Decimal(groups.get("inches", "0")) * Decimal("2.54"))
+            yield Value(said, said, "cm")
         elif "count" in groups:
             count = _COUNTS.get(groups["count"].lower(), groups["count"])
             yield Value(count, count)
         elif "number" in groups:
             yield money(groups) if attribute.value is ValueType.MONEY else measure(attribute, groups)
-        elif "list" in groups or "list2" in groups:
-            for item in things(groups.get("list") or groups["list2"]):
+        elif not groups.keys().isdisjoint(("list", "list2", "list3")):
+            for item in things(groups.get("list") or groups.get("list2") or groups["list3"]):
                 if not _SITUATIONAL.search(item):
                     liked = attribute.kind is FactKind.PREFERENCE
                     yield text_value(tidy_thing(item) if liked else item)
@@ -275,7 +280,7 @@ class ClauseReader:
     def _constraints(self, clause: str) -> Iterator[FactCandidate]:
         for rule in laid_down(clause):
             value = text_value(rule.rule)
-            if value is not None:
+            if value is not None and not (_ALTERS.search(rule.rule) and self.named.mentioned(rule.rule)):
                 polarity = Polarity.DENIED if rule.denied else Polarity.AFFIRMED
                 yield self.make("constraint", value, polarity=polarity, stance=rule.stance)
 

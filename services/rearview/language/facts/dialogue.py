@@ -22,7 +22,7 @@ MAX_EARLIER_CHARACTERS = 2_000
 
 _HESITATION = r"(?:哦|噢|啊|呃|额|等等|等一下|抱歉|不好意思|对不起|sorry|oops|wait|oh|hmm|ah)"
 _STRONG = (
-    r"(?:不对|错了|(?:我)?(?:刚才|刚刚)?(?:说|记|写|搞|弄|打)错了|更正(?:一下)?|纠正(?:一下)?|口误|我的意思是|correction|scratch that|strike that"
+    r"(?:不对|错了|(?:我)?(?:刚才|刚刚)?(?:说|记|写|搞|弄|打)错了|更正(?:一下)?|纠正(?:一下)?|口误|我的意思是|我是说|correction|scratch that|strike that"
     r"|my mistake|i misspoke|i was wrong|i meant(?: to say)?|let me correct (?:that|myself)|make (?:that|it)|that's wrong|not quite)"
 )
 _WEAK = r"(?:不是?(?=[,，\s])|应该是|其实是|no\b|nope\b|actually\b)"

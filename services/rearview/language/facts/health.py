@@ -3,7 +3,7 @@
 from rearview.domain.fact import Stance, Strength
 from rearview.language.facts.statement import EN_SELF, ZH_SELF, FactRule, en, zh
 
-_ZH_CAUSE = "(?P<list>(?!什么|这|那|任何|所有)[^，。不]{1,20}?)"
+_ZH_CAUSE = "(?P<list>(?!什么|这|那|任何|所有|他|她|你|您)[^，。不]{1,20}?)"
 _EN_CAUSE = r"(?P<list>(?!any|everything|nothing|it\b|that\b|this\b|you\b)[a-z\u4e00-\u9fff][a-z\u4e00-\u9fff ,']{0,50}?)"
 _ZH_CONDITION = (
     "(?P<value>[^，。的]{0,6}?(?:糖尿病|高血压|低血压|高血脂|哮喘|乳糖不耐受?|胃病|胃炎|心脏病|关节炎|痛风|贫血|失眠|鼻炎"
@@ -41,6 +41,14 @@ RULES: tuple[FactRule, ...] = (
         r"(?: (?:daily|every .*|for .*|twice .*|once .*))?",
     ),
     zh("diet", f"{ZH_SELF}(?:是|只)?(?P<value>吃素|素食(?:主义)?者|纯素食者|素食|清真)的?"),
+    zh("diet", f"我(?:现在|已经)*不(?:再)?(?P<value>吃素)", denied=True, stance=Stance.NEGATION),
+    en(
+        "diet",
+        r"i(?:'m| am) (?:not|no longer) (?:an? )?(?P<value>vegetarian|vegan|pescatarian)(?: any ?more)?",
+        denied=True,
+        stance=Stance.NEGATION,
+    ),
+    en("diet", r"i(?:'ve| have) been (?:an? )?(?P<value>vegetarian|vegan|pescatarian)(?: (?:for|since) .*)?"),
     zh("diet", f"{ZH_SELF}(?:开始|改)(?P<value>吃素)", stance=Stance.CHANGE),
     en("diet", rf"{EN_SELF} (?:an? )?(?:strict )?(?P<value>vegetarian|vegan|pescatarian|gluten[- ]free|keto)"),
     en(

@@ -47,7 +47,6 @@ _NAMES = (
         f"(?:{ZH_SELF}叫|我的(?:名字|姓名)(?:是|叫)|我名字(?:是|叫))(?!什么|做|他|她|你|了|来|车|外卖)"
         f"(?P<value>[\u4e00-\u9fff·]{{2,5}}?|{NAME_EN})",
     ),
-    zh("name", f"我是(?P<value>{ZH_PERSON})"),
     en(
         "name",
         rf"(?:my (?:full |first )?name(?: is|'s)|i(?:'m| am) called|(?:please |you can |just )*call me) "
@@ -104,12 +103,12 @@ _WORK = (
     zh("job", f"{ZH_SELF}是(?:在)?(?:一?[名个位]|一家[^，。的]{{1,8}}的)?{_ZH_JOB}"),
     zh("job", f"我的?(?:工作|职业)是(?:一?[名个位])?{_ZH_JOB}"),
     zh("job", f"{ZH_SELF}(?:是)?(?:做|当){_ZH_JOB}(?:工作|的)?"),
-    zh("job", f"我(?:现在)?(?:并)?不是(?:一?[名个位])?{_ZH_JOB}", denied=True, stance=Stance.NEGATION),
+    zh("job", f"我(?:现在|已经)*(?:并)?不(?:再)?是(?:一?[名个位])?{_ZH_JOB}", denied=True, stance=Stance.NEGATION),
     en(
         "job",
         rf"(?:{EN_SELF} an?|i work as an?|my job is (?:being )?an?|i became an?) {_EN_JOB}(?: (?:at|for|in|by|from) .*)?",
     ),
-    en("job", rf"(?:i'm|i am) not an? {_EN_JOB}", denied=True, stance=Stance.NEGATION),
+    en("job", rf"(?:i'm|i am) (?:not|no longer) an? {_EN_JOB}(?: any ?more)?", denied=True, stance=Stance.NEGATION),
     zh("employer", f"{ZH_SELF}(?:就职于|任职于|供职于){_ZH_ORGANISATION}"),
     zh("employer", f"{ZH_SELF}在{_ZH_ORGANISATION}(?:工作|上班|任职|就职|(?:做|当|担任)(?P<job>[^，。]{{2,12}}?))"),
     zh("employer", f"{ZH_SELF}(?:跳槽到|跳槽去|入职|加入){_ZH_ORGANISATION}", stance=Stance.CHANGE),
@@ -192,4 +191,16 @@ _LANGUAGES_AND_PLACES = (
     ),
 )
 
-RULES: tuple[FactRule, ...] = (*_NAMES, *_HOMES, *_WORK, *_BIRTHDAYS, *_CARRIERS, *_FAMILY_STATUS, *_LANGUAGES_AND_PLACES)
+# After work and home: "我是程序员" is no name, though 程 is a surname.
+_NAMES_WITHOUT_A_VERB = (zh("name", f"我是(?P<value>{ZH_PERSON})(?<![员师生工人家者手迷粉控])"),)
+
+RULES: tuple[FactRule, ...] = (
+    *_NAMES,
+    *_HOMES,
+    *_WORK,
+    *_BIRTHDAYS,
+    *_CARRIERS,
+    *_FAMILY_STATUS,
+    *_LANGUAGES_AND_PLACES,
+    *_NAMES_WITHOUT_A_VERB,
+)

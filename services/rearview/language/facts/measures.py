@@ -12,6 +12,7 @@ RULES: tuple[FactRule, ...] = (
     en("age", rf"i (?:just |recently )?turned {_EN_NUMBER}(?: (?:today|yesterday|last .*|this .*))?", stance=Stance.CHANGE),
     zh("height", f"我(?:的)?(?:身高|个子)(?:是|有|大概|大约)*(?P<metres>[一二两12])米(?P<hundredths>[0-9零一二三四五六七八九十]{{1,3}})"),
     zh("height", "我(?P<metres>[一二12])米(?P<hundredths>[0-9零一二三四五六七八九十]{1,3})"),
+    en("height", rf"{EN_SELF} (?P<feet>[3-7]) ?(?:feet|foot|ft|')(?:,? ?(?P<inches>1[01]|[0-9])(?: ?(?:inches|in|\"|''))?)?(?: tall)?"),
     en("height", rf"{EN_SELF} {_EN_NUMBER}\s?(?P<unit>cm|centimet(?:er|re)s|m|met(?:er|re)s)(?: tall)?"),
     en("weight", rf"i weigh (?:about |around )?{_EN_NUMBER}\s?(?P<unit>kg|kilos|kilograms|lbs?|pounds)"),
     zh("shoe_size", f"{ZH_SELF}(?:穿|的脚是)(?P<number>[0-9]{{2}}(?:\\.5)?)(?:码|号)(?:的?(?:鞋子?))?"),

@@ -27,7 +27,7 @@ _EN_EATEN = r"(?P<list>(?!it\b|that\b|this\b|at\b|out\b|much\b|enough\b|anything
 _LIKES = (
     zh("likes", f"比起(?P<replaced>[^，。我]{{1,12}}?)[,，]?我(?:更|还是更|比较)(?:喜欢|爱|偏爱|偏好){_ZH_THING}", strength=Strength.PREFERRED),
     zh("likes", f"我(?:更|比较更)(?:喜欢|爱|偏爱){_ZH_THING}(?:而不是[^，。]*)?", strength=Strength.PREFERRED),
-    zh("likes", f"我(?:们)?{_ZH_DEGREE}(?:喜欢|热爱|偏爱|喜爱|钟爱|偏好|爱(?=[吃喝看听玩用])|爱(?=[a-z]))(?:上了?)?(?!的|过){_ZH_THING}"),
+    zh("likes", f"我(?:们)?{_ZH_DEGREE}(?:喜欢|热爱|偏爱|喜爱|钟爱|偏好|爱(?=[吃喝看听玩用])|爱(?=[a-z]))(?:上了)?(?!的|过|一个人|上了){_ZH_THING}"),
     zh(
         "likes",
         f"我{_ZH_DEGREE}(?:不是?(?:很|太|怎么)喜欢|不大喜欢){_ZH_THING}",
@@ -36,10 +36,13 @@ _LIKES = (
     ),
     zh("likes", f"我{_ZH_DEGREE}(?:讨厌|受不了|反感|厌恶|痛恨|最烦){_ZH_THING}", denied=True, strength=Strength.STRONG),
     zh("likes", f"我(?:现在)?(?:已经)?(?:不再喜欢|不再爱[吃喝]?|不再[吃喝]){_ZH_THING}", denied=True, stance=Stance.CHANGE),
+    zh("likes", f"{ZH_SELF}(?:开始喜欢(?:上)?|迷上|爱上|喜欢上)了?(?!一个人|他|她|你){_ZH_THING}", stance=Stance.CHANGE),
+    zh("likes", f"{ZH_SELF}(?:戒了?|戒掉了?)(?P<list>[^，。]{{1,8}}?)", denied=True, stance=Stance.CHANGE),
+    zh("likes", f"(?:{ZH_SELF})?(?:以后|今后)(?:都|就|再也)*不(?:再)?[吃喝](?P<list>[^，。]{{1,10}}?)", denied=True, stance=Stance.CHANGE),
     zh("likes", f"我(?:现在|已经)+不(?:喜欢|爱[吃喝看听玩用]|[吃喝]){_ZH_THING}", denied=True, stance=Stance.CHANGE),
     zh(
         "likes",
-        f"我{_ZH_DEGREE}(?:不喜欢|不爱(?=[吃喝看听玩用])|(?:从来?)?不能?(?=[吃喝](?!了|下|完|到|太|早|晚|饭|药|惯))){_ZH_THING}",
+        f"我{_ZH_DEGREE}(?:不喜欢|不爱(?=[吃喝看听玩用])|(?:从来?)?不能?(?=[吃喝](?!了|下|完|到|太|早|晚|饭|药|惯|素|准|起|上))){_ZH_THING}",
         denied=True,
     ),
     en("likes", rf"i {_EN_DEGREE}(?:love|adore)(?: to)? {_EN_THING}{_EN_THING_TAIL}", strength=Strength.STRONG),
@@ -59,7 +62,8 @@ _LIKES = (
     ),
     en(
         "likes",
-        rf"i (?:(?:no longer|stopped) (?:like|liking|love|enjoy|eat|eating|drink|drinking) {_EN_THING}"
+        rf"i(?: |(?='))(?:(?:no longer|stopped) (?:like|liking|love|enjoy|eat|eating|drink|drinking) {_EN_THING}"
+        rf"|(?:'ve |have )?(?:just )?(?:gave|given) up (?:drinking |eating )?{_EN_THING.replace('list', 'list3')}"
         rf"|don't (?:like|love|enjoy|eat|drink) {_EN_THING.replace('list', 'list2')} (?:anymore|any more))",
         denied=True,
         stance=Stance.CHANGE,
@@ -99,6 +103,7 @@ _FOR_ONCE = (
         stance=Stance.ONE_OFF,
     ),
     zh("likes", "(?:我)?(?:今天|今晚|中午|晚上|早上|下午|这次|先)+(?:我)?(?:就)?(?:来|要|点|喝|吃)(?:一?[杯份个碗点])?(?P<list>(?!了)[^，。了开会]{1,12}?)", stance=Stance.ONE_OFF),
+    zh("likes", "(?:我)?(?:来|要|点)一?[杯份碗](?P<list>[^，。了]{1,10}?)", stance=Stance.ONE_OFF),
     zh("likes", "(?:我)?这次(?:我)?(?:就)?(?P<list>[坐选用][^，。]{1,12}?)", stance=Stance.ONE_OFF),
     en(
         "likes",
@@ -109,7 +114,7 @@ _FOR_ONCE = (
     ),
     en(
         "likes",
-        r"(?:today |tonight )?i (?:feel like (?!the\b|i\b|we\b|you\b|it\b|my\b|an? (?!coffee|tea|beer|pizza|burger|drink|snack|sandwich|salad|latte|steak|curry))|fancy |want to (?:eat|drink|have) )(?:an? |the |some |having )?"
+        r"(?:today |tonight )?i (?:feel like (?!the\b|i\b|we\b|you\b|it\b|my\b|an? (?!coffee|tea|beer|pizza|burger|drink|snack|sandwich|salad|latte|steak|curry))|fancy |want to (?:eat|drink|have) (?!better|healthier|well|less|more|it|out))(?:an? |the |some |having )?"
         r"(?P<list>[a-z][a-z' -]{1,40}?)(?: (?:today|tonight|right now|for (?:lunch|dinner|breakfast)|now))?",
         stance=Stance.ONE_OFF,
     ),

@@ -32,6 +32,11 @@ _NO_TEXT = re.compile(
     r"|(?:a|an|the) (?:mess|problem|lot|bit|same|one|good|bad|great|nice|real))\b)",
     re.IGNORECASE,
 )
+_COMMENT = re.compile(
+    r"(?:[a-z]+(?:ible|able|ful|ous|less|ive)|(?:confus|annoy|work|chang|miss|approach|com|bor|amaz|pend|fail|runn|gett)ing|broken|down|up"
+    r"|wrong|full|dead|gone|empty|slow|fast|weird|awful|fine|okay|ok|unknown|private|secret|closed|open|late|early|high|low|tight"
+    r"|short|long|big|small|huge|expensive|cheap)$"
+)
 _TRAILING_DE = re.compile("(?<=..)的$")
 _MAX_TEXT_WORDS = 6
 
@@ -64,7 +69,7 @@ def read_value(attribute: Attribute, written: str, reference: datetime | None) -
         return Value(time.day, time.day) if time and _mostly_time(said, time.end - time.start) else None
     if attribute.value is ValueType.NAME:
         return text_value(said) if _NAME.match(said) else None
-    if _NO_TEXT.match(said) or said.count(" ") >= _MAX_TEXT_WORDS:
+    if _NO_TEXT.match(said) or _COMMENT.match(said) or said.count(" ") >= _MAX_TEXT_WORDS:
         return None
     return text_value(_TRAILING_DE.sub("", said))
 

@@ -42,8 +42,8 @@ _EXAMPLE = cue(
     "example instance e such say",
 )
 _PAST = cue(
-    "(?<![日号点月年周一二三四五六天])以前|曾经|当年|(?:我|^)原来|(?:我|^)本来|小时候|年轻时|读书时|差点|差一点|那时候?",
-    r"\b(?:used to|when i was|as a (?:kid|child|teenager)|in my (?:childhood|youth)|back then|almost|nearly"
+    "(?<![日号点月年周一二三四五六天])以前|曾经|当年|(?:我|^)原来|(?:我|^)本来|小时候|年轻时|读书时|差点|差一点|那时候?|的时候|上学时|在职时",
+    r"\b(?:used to|when i (?:was|lived|worked|had|studied)|as a (?:kid|child|teenager)|in my (?:childhood|youth)|back then|almost|nearly"
     r"|once upon|formerly|previously)\b",
     "used when as in back almost nearly once formerly previously",
 )

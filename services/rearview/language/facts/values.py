@@ -57,7 +57,7 @@ def relation_words() -> tuple[str, ...]:
 
 def things(written: str) -> list[str]:
     """The items of a list of short things; "helping people and making friends" is one thing."""
-    items = [item for item in _LIST.split(written) if item]
+    items = [_ARTICLE.sub("", item) for item in _LIST.split(written) if item]
     short = all(len(item) <= _MAX_ITEM_CHARACTERS and item.count(" ") <= _MAX_ITEM_BLANKS - 1 for item in items)
     return items if short and items else [written]
 
