@@ -17,7 +17,7 @@ from rearview.language.facts.named_attributes import NamedAttributes
 from rearview.language.facts.plans import planned
 from rearview.language.facts.reading import Value, groups_of, measure, money, read_value, text_value
 from rearview.language.facts.relations import is_about_somebody, named_relations, relation_key, retold
-from rearview.language.facts.statement import FactRule
+from rearview.language.facts.statement import ZH_PERSON, FactRule
 from rearview.language.facts.values import category_of, things, tidy_thing, value_key
 from rearview.language.scripts import has_han
 
@@ -45,6 +45,8 @@ _EDGE_ADVERBIAL = re.compile(
 )
 # "Don't set the deadline to Monday" refuses one change, and is no rule.
 _ALTERS = re.compile(r"改|调|设|\b(?:change|set|update|modify)\b", re.IGNORECASE)
+_ME_NAMED = re.compile(f"^本人(?={ZH_PERSON}$)")
+_ME_TOO = re.compile("^(?:俺|本人)(?:们)?")
 _COUNTS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6"}
 _OF_CATEGORY = {"carrier": "carrier", "payment": "payment_method", "diet": "diet"}
 _LIKED = frozenset(("drink", "food", "transport", "seat", "activity"))
@@ -73,6 +75,7 @@ class ClauseReader:
 
         Of a reported clause only what it says of the person who said it.
         """
+        clause = _ME_TOO.sub("我", _ME_NAMED.sub("我是", clause))
         found = list(self._relations(clause))
         for other in retold(clause):
             stated = [fact for fact in self._first_person(other.clause) if _sound_of_person(fact, other.clause)]
@@ -143,7 +146,7 @@ class ClauseReader:
             self._by_rules(clause),
             self._by_rules(plain_clause) if plain_clause != clause else [],
             list(self._decisions(plain_clause)),
-            list(self._constraints(plain_clause)),
+            list(self._constraints(plain_clause)) or self._orders(clause, plain_clause),
             list(self._plans(clause, reference)),
         ):
             if found:
@@ -283,6 +286,12 @@ class ClauseReader:
             if value is not None and not (_ALTERS.search(rule.rule) and self.named.mentioned(rule.rule)):
                 polarity = Polarity.DENIED if rule.denied else Polarity.AFFIRMED
                 yield self.make("constraint", value, polarity=polarity, stance=rule.stance)
+
+    def _orders(self, clause: str, plain_clause: str) -> list[FactCandidate]:
+        """Of "answer in Chinese from now on": an order that is to hold from now on is a rule."""
+        if plain_clause == clause or speech_acts.FROM_NOW_ON.search(clause) is None:
+            return []
+        return list(self._constraints(f"always {plain_clause}"))
 
     def _plans(self, clause: str, reference: datetime | None) -> Iterator[FactCandidate]:
         plan = planned(clause, reference)

@@ -1,7 +1,7 @@
 """Sentences and clauses of a turn with their places in it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 MAX_CLAUSE_CHARACTERS = 160
@@ -11,8 +11,8 @@ _SENTENCE = re.compile(
     r"(?:[。！？!?\n；;]+|\.|$)"
 )
 _CLAUSE_END = re.compile(
-    r"[，：]|[,:](?![0-9])|(?<![0-9])[,:]|[(（)）]|\s[-–—]\s|…+|\.{2,}|\.$|[。！？!?；;\n]+|、(?=我)"
-    r"|\s(?=but\s)|\s(?=and\s(?:i|my|we|our|so (?:am|do|does|is|are))\b)|(?=但是?我|不过我|可是我)",
+    r"[，：]|[,:](?![0-9]|(?<=[0-9a-z],) [12][0-9]{3}(?![0-9]))|(?<![0-9])[,:]|[(（)）]|\s[-–—]\s|…+|\.{2,}|\.$|[。！？!?；;\n]+|、(?=我)"
+    r"|\s(?=but\s)|\s(?=and\s(?:i|my|we|our|live|work|study|so (?:am|do|does|is|are))\b)|(?=但是?我|不过我|可是我)",
     re.IGNORECASE,
 )
 _OPENERS = re.compile(
@@ -46,12 +46,17 @@ def sentences(text: str) -> Iterator[Clause]:
             yield Clause(match.start(), match.group())
 
 
-def clauses(sentence: Clause) -> Iterator[Clause]:
-    """The clauses of a sentence; those longer than MAX_CLAUSE_CHARACTERS state nothing clearly and are left out."""
+def clauses(sentence: Clause, is_label: Callable[[str], bool]) -> Iterator[Clause]:
+    """The clauses of a sentence; those longer than MAX_CLAUSE_CHARACTERS state nothing clearly and are left out.
+
+    A colon ends a clause but after a label ("Budget: $500"), which `is_label` tells.
+    """
     at = 0
     text = sentence.text
     for match in [*_CLAUSE_END.finditer(text), None]:
         end = match.start() if match else len(text)
+        if match and match.group() in (":", "：") and is_label(text[at:end]):
+            continue
         clause = _opened(text[at:end])
         if clause is not None:
             yield Clause(sentence.start + at + clause[0], clause[1])

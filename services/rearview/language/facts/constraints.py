@@ -40,6 +40,11 @@ _RULES: tuple[tuple[re.Pattern[str], bool, Stance], ...] = tuple(
         (rf"(?:you|{_EN_THINGS}) (?:mustn't|must never|can never|are not allowed to|is not allowed to) (?P<rule>.{{3,80}})", True, Stance.STANDING),
         (rf"you (?:must|have to|need to) (?:always )?(?P<rule>(?:{_EN_TASK})\b.{{3,80}})", False, Stance.STANDING),
         (rf"{_EN_THINGS} (?:must|has to|have to|needs? to|shall) (?!not\b|have been\b)(?P<rule>.{{3,80}})", False, Stance.STANDING),
+        (rf"(?:please )?no (?P<rule>(?:calls?|emails?|messages?|meetings?|deliver(?:y|ies)|visits?|texts?) .{{3,40}})", True, Stance.STANDING),
+        (r"(?:i|we) can only (?P<rule>(?:meet|talk|work|do|take calls|travel|be reached) .{2,50})", False, Stance.STANDING),
+        (rf"(?:所有)?{_ZH_THING}?请(?:一律|都|统一|始终)?(?P<rule>用.{{2,20}})", False, Stance.STANDING),
+        (r"(?P<rule>.{2,10}(?:后|前|时|期间)(?:请)?(?:不要|别|不准|不许)(?:再)?(?:打扰|联系|打电话|发|叫|找).{0,12})", True, Stance.STANDING),
+        (r"(?P<rule>.{2,12}(?:前|之前|时|后)必须.{2,30})", False, Stance.STANDING),
         (r"(?:please )?(?P<rule>(?:keep|limit) .{2,40} (?:under|below|within|to|at) .{0,12}[0-9].{0,20})", False, Stance.STANDING),
         (r"no (?P<rule>[a-z]+(?: [a-z]+)?)(?: allowed| ever| under any circumstances)", True, Stance.STANDING),
     )

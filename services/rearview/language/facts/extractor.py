@@ -32,9 +32,9 @@ _USER, _NOBODY = "user", ""
 _ME = re.compile("我(?!们公司|们的|妈|爸)|(?:I|i)(?:'m|'ve|'d)?(?![a-z])|my ", re.IGNORECASE)
 _WITHOUT_SUBJECT = re.compile(
     "(?:现在|目前)?(?:住在|来自|毕业于|在[^，。]{2,16}(?:工作|上班)|是一?[名个位]|喜欢|不太?喜欢|不怎么喜欢|讨厌|爱[吃喝看]|不[吃喝]|今年[0-9]"
-    "|[0-9]{1,3}岁|对[^，。]{1,12}过敏|养了?[一两]|做[^，。]{2,8}的?$|会说)"
+    "|[0-9]{1,3}岁|对[^，。]{1,12}过敏|养了?[一两]|现居|叫[^，。]{2,4}$|做[^，。]{2,8}的?$|会说)"
 )
-_WITHOUT_SUBJECT_EN = re.compile(r"(?:and )?(?:live in|work (?:as|at|for)|study at|speak|love|hate|prefer)\s", re.IGNORECASE)
+_WITHOUT_SUBJECT_EN = re.compile(r"(?:and )?(?:live in|live|work (?:as|at|for)|study at|speak|love|hate|prefer)\s", re.IGNORECASE)
 _NOW = re.compile("现在|如今|\\bnow\\b", re.IGNORECASE)
 
 
@@ -130,7 +130,7 @@ class RuleFactExtractor:
         found: list[FactCandidate] = []
         reported = speech_acts.is_reported(sentence.text)
         about, carried, was, decided = _NOBODY, "", False, False
-        for clause in clauses(sentence):
+        for clause in clauses(sentence, self._reader.named.is_label):
             if speech_acts.opens_example(clause.text):
                 break
             if adverbial := speech_acts.bare_adverbial(clause.text):

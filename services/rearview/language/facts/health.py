@@ -19,7 +19,8 @@ RULES: tuple[FactRule, ...] = (
     zh("allergy", f"{ZH_SELF}对{_ZH_CAUSE}(?:并)?不(?:会)?过敏", denied=True, stance=Stance.NEGATION),
     zh("allergy", f"{ZH_SELF}对{_ZH_CAUSE}(?:都|有点|有些|也)*(?:严重|特别|非常)过敏", strength=Strength.STRONG),
     zh("allergy", f"{ZH_SELF}对{_ZH_CAUSE}(?:都|有点|有些|也|会)*过敏"),
-    zh("allergy", f"{ZH_SELF}(?:有)?(?P<list>(?![对没无会不是])[^，。不对没]{{1,10}}?)过敏"),
+    zh("allergy", f"{ZH_SELF}(?:一)?[吃喝碰闻](?P<list>[^，。不对没]{{1,10}}?)(?:就|都|会)+过敏"),
+    zh("allergy", f"{ZH_SELF}(?:有)?(?P<list>(?![对没无会不是吃喝有])[^，。不对没]{{1,10}}?)过敏"),
     en(
         "allergy",
         rf"(?:{EN_SELF}|i) (?P<degree>(?:severely|highly|very|badly|deathly) )?(?:mildly )?allergic to {_EN_CAUSE}",

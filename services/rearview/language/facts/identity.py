@@ -21,7 +21,7 @@ _EN_JOB = (
     r"|student|accountant|manager|writer|journalist|chef|cook|driver|professor|researcher|artist|photographer"
     r"|scientist|analyst|consultant|architect|musician|pilot|dentist|electrician|plumber|firefighter"
     r"|librarian|translator|editor|therapist|veterinarian|vet|mechanic|barista|freelancer|entrepreneur"
-    r"|pharmacist|carpenter|farmer|counselor|counsellor|surgeon|economist|baker|cashier|recruiter|paramedic))"
+    r"|pharmacist|carpenter|farmer|practitioner|waiter|waitress|bartender|hairdresser|tailor|butcher|gardener|nanny|coach|trainer|trader|banker|broker|intern|founder|producer|director|secretary|receptionist|counselor|counsellor|surgeon|economist|baker|cashier|recruiter|paramedic))"
 )
 _EN_ORGANISATION = r"(?P<value>(?:the )?(?-i:[A-Z])[A-Za-z0-9&.' -]{1,40}?)"
 _ZH_ORGANISATION = "(?P<value>(?!家|公司|这|那|外|哪|一家|一个)[^，。我你他她]{2,16}?)"
@@ -52,16 +52,18 @@ _NAMES = (
         rf"(?:my (?:full |first )?name(?: is|'s)|i(?:'m| am) called|(?:please |you can |just )*call me) "
         rf"(?P<value>{NAME_EN})(?:, not .*)?",
     ),
+    en("name", rf"(?:i go by|(?:everyone|people|friends|my friends|they all) calls? me) {NAME_EN.replace('(?-i:', '(?P<value>(?-i:', 1)})"),
+    zh("name", f"我(?:的)?(?:本名|真名|英文名|中文名|全名)(?:是|叫)(?P<value>[\u4e00-\u9fff·]{{2,5}}?|{NAME_EN})"),
     en("name", rf"(?:i'm|i am|this is) (?P<value>(?!Brazil){NAME_EN})(?<!ing)(?<!ed)(?<!ian)(?<!ese)(?<!ish)"),
 )
 
 _HOMES = (
     zh(
         "residence",
-        f"(?:{ZH_SELF}(?:住在|定居在?|家住在?)|我们?家(?:现在)?在|我的?(?:家庭)?(?:地址|住址)(?:是|[:：])){_ZH_PLACE}",
+        f"(?:{ZH_SELF}(?:住在|定居在?|家住在?|人在|现居|居住在|租住在)|我们?家住在?|我们?家(?:现在)?在|我的?(?:家庭)?(?:地址|住址)(?:是|[:：])){_ZH_PLACE}",
     ),
     zh("residence", f"{ZH_SELF}从(?P<replaced>[^，。搬]{{2,16}})搬(?:到|去|家到)了?{_ZH_PLACE}", stance=Stance.CHANGE),
-    zh("residence", f"{ZH_SELF}(?:搬到了?|搬去了?|搬家到了?|搬来了?){_ZH_PLACE}", stance=Stance.CHANGE),
+    zh("residence", f"(?:{ZH_SELF}|我们家?(?:刚|最近|已经)*)(?:搬到了?|搬去了?|搬家到了?|搬来了?){_ZH_PLACE}", stance=Stance.CHANGE),
     zh(
         "residence",
         f"{ZH_SELF}(?:已经)?不(?:再)?住在?{_ZH_PLACE}",
@@ -70,7 +72,7 @@ _HOMES = (
     ),
     en(
         "residence",
-        r"(?:i(?: now| currently| still)? live (?:in|at|on)|i(?:'m| am)(?: currently| now)? (?:based|living) in|i reside in"
+        r"(?:(?:i|we)(?: now| currently| still)? live (?:in|at|on)|i(?:'m| am)(?: currently| now)? (?:based|living) in|i reside in|my home is in|i(?:'ve| have) (?:been living|lived) in(?=.* (?:since|for) )"
         rf"|my (?:new |home )?address is(?: now)?) {_EN_PLACE}{_EN_PLACE_TAIL}",
     ),
     en(
@@ -102,16 +104,16 @@ _HOMES = (
 _WORK = (
     zh("job", f"{ZH_SELF}是(?:在)?(?:一?[名个位]|一家[^，。的]{{1,8}}的)?{_ZH_JOB}"),
     zh("job", f"我的?(?:工作|职业)是(?:一?[名个位])?{_ZH_JOB}"),
-    zh("job", f"{ZH_SELF}(?:是)?(?:做|当){_ZH_JOB}(?:工作|的)?"),
+    zh("job", f"{ZH_SELF}(?:是)?(?:在[^，。]{{2,12}}?)?(?:做|当|担任){_ZH_JOB}(?:工作|的)?"),
     zh("job", f"我(?:现在|已经)*(?:并)?不(?:再)?是(?:一?[名个位])?{_ZH_JOB}", denied=True, stance=Stance.NEGATION),
     en(
         "job",
-        rf"(?:{EN_SELF} an?|i work as an?|my job is (?:being )?an?|i became an?) {_EN_JOB}(?: (?:at|for|in|by|from) .*)?",
+        rf"(?:{EN_SELF} an?|i work as an?|i(?:'m| am) working as an?|my job is (?:being )?an?|i became an?) {_EN_JOB}(?: (?:at|for|in|by|from) .*)?",
     ),
     en("job", rf"(?:i'm|i am) (?:not|no longer) an? {_EN_JOB}(?: any ?more)?", denied=True, stance=Stance.NEGATION),
     zh("employer", f"{ZH_SELF}(?:就职于|任职于|供职于){_ZH_ORGANISATION}"),
     zh("employer", f"{ZH_SELF}在{_ZH_ORGANISATION}(?:工作|上班|任职|就职|(?:做|当|担任)(?P<job>[^，。]{{2,12}}?))"),
-    zh("employer", f"{ZH_SELF}(?:跳槽到|跳槽去|入职|加入){_ZH_ORGANISATION}", stance=Stance.CHANGE),
+    zh("employer", f"{ZH_SELF}(?:跳槽到|跳槽去|入职|加入)了?{_ZH_ORGANISATION}", stance=Stance.CHANGE),
     zh(
         "employer",
         f"{ZH_SELF}(?:从{_ZH_ORGANISATION}(?:离职|辞职)|不在{_ZH_ORGANISATION.replace('value', 'value2')}(?:工作|上班|干))",
@@ -120,13 +122,13 @@ _WORK = (
     ),
     en(
         "employer",
-        rf"i(?: now| currently)? work (?:at|for) {_EN_ORGANISATION}(?: as (?:an? )?(?P<job>[a-z ]{{3,30}}?))?"
+        rf"(?:i(?: now| currently)? work (?:at|for)|i(?:'m| am) (?:employed|working) (?:at|by|for)|my employer is) {_EN_ORGANISATION}(?: as (?:an? )?(?P<job>[a-z ]{{3,30}}?))?"
         r"(?: (?:in|since|on) .*| now)?",
     ),
-    en("employer", rf"i(?:'ve| have)?(?: just| recently)? (?:joined|started at) {_EN_ORGANISATION}", stance=Stance.CHANGE),
+    en("employer", rf"i(?:'ve| have)?(?: just| recently)? (?:joined|started (?:working )?at|got a job at|been hired by) {_EN_ORGANISATION}", stance=Stance.CHANGE),
     en(
         "employer",
-        rf"i(?:'ve| have)?(?: just| recently)? (?:quit my job at|left my job at|resigned from|no longer work (?:at|for)"
+        rf"i(?:'ve| have)?(?: just| recently)? (?:quit my job at|left my job at|resigned from|left(?= (?:Amazon|Google|Microsoft|Apple|Meta|Tesla|Netflix|IBM|Intel|Oracle|Nvidia))|no longer work (?:at|for)"
         rf"|don't work (?:at|for)) {_EN_ORGANISATION}(?: anymore)?",
         denied=True,
         stance=Stance.NEGATION,
@@ -141,7 +143,8 @@ _WORK = (
 )
 
 _BIRTHDAYS = (
-    zh("birthday", "我(?:是|出生于|生于|出生在)?(?P<value>(?:[12][0-9]{3}年)?[0-9]{1,2}月[0-9]{1,2}[日号]?)(?:出生|生的?|生日)的?"),
+    zh("birthday", "我(?:是)?(?P<value>(?:[12][0-9]{3}年)?[0-9]{1,2}月[0-9]{1,2}[日号]?)(?:出生|生的?|生日)的?"),
+    zh("birthday", "我(?:是)?(?:出生于|生于|出生在)(?P<value>(?:[12][0-9]{3}年)[0-9]{1,2}月[0-9]{1,2}[日号]?)"),
     en("birthday", "i was born on (?P<value>.{3,30})"),
     en("birthday", "my birthday falls on (?P<value>.{3,30})"),
 )

@@ -18,9 +18,9 @@ _EN_TOPICS = (
     "travel|trip|vacation|wedding|renovation|project|marketing|monthly|annual|car|phone|laptop|holiday|advertising"
     "|party|food|grocery|training|thesis|application|contract"
 )
-_OWNER = r"(?P<owner>my|our|the|我们的?|咱们?的?|我的?|这个|这次)?\s*(?:(?:new|current|total|old|整个|现在的|目前的|新的|这次|总)\s*)?(?:这次|每个月的?|一个月的?)?"
+_OWNER = r"(?P<owner>my|our|the|我们的?|咱们?的?|我的?|这个|这次)?\s*(?:(?:new|current|total|max|maximum|overall|old|整个|现在的|目前的|新的|这次|总)\s*)?(?:这次|每个月的?|一个月的?)?"
 _CHANGED_ZH = (
-    "(?:现在|已经|要|需要|都)*(?:改成|改为|改到|换成|换到|变成|变为|变更为|调到|调整为|调整到|调成|提高到|提到|提升到|涨到|升到|降到|降低到"
+    "(?:现在|已经|要|需要|都)*(?:改成|改为|改到|换成|换到|变成|变为|变更为|调到|调整为|调整到|调成|提高到|提到|提升到|提升至|增至|砍到|缩减到|压缩到|涨到|升到|降到|降低到"
     "|降为|减到|减少到|增加到|加到|推迟到|延期到|延到|提前到|更新为|更新成)了?"
 )
 _CHANGED_EN = (
@@ -29,7 +29,7 @@ _CHANGED_EN = (
     r"|moved) to|is now|are now|现在是|is going up to)"
 )
 _STATE = (
-    r"(?:大概|大约|差不多|现在|目前|已经|一共|总共|就|只)*(?:是|为|有|定在|定为|就定|定|[:：=])|(?:is|are)(?: set at| currently| still)?"
+    r"(?:大概|大约|差不多|现在|目前|已经|一共|总共|就|只)*(?:是|为|有|定在|定为|就定|定|[:：=])|在|(?:is|are)(?: set at| currently| still)?"
     r"|'s|of|大概|大约|差不多"
 )
 _AT_MOST = (
@@ -37,8 +37,9 @@ _AT_MOST = (
     r"|up to|limited to)|(?:must|should|can) not exceed|can't exceed|cannot exceed"
 )
 _NOT = r"(?:并|可)?不是|(?:is|are) not|isn't|aren't"
+_BUDGET = frozenset(("budget", "预算", "预算金额"))
 _VALUE = r"\s*(?P<value>\S.*)$"
-_FROM_ZH = "从(?P<replaced>[^，。改调涨降提增减换变]{1,16}?)(?:改|调|涨|降|提高|提|增加|加|减少|减|换|变|推迟|延)(?:成|到|为|至)了?"
+_FROM_ZH = "(?:现在|已经|要)*从(?P<replaced>[^，。改调涨降提增减换变]{1,16}?)(?:改|调|涨|降|提高|提|增加|加|减少|减|换|变|推迟|延)(?:成|到|为|至)了?"
 _FROM_EN = r"(?:(?:has |was |is |has been )?(?:changed|raised|increased|cut|reduced|moved|gone up|went up|dropped|went) )?from (?P<replaced_en>\S.{0,20}?) to"
 _SET_EN = (
     r"(?:please |let's |can you |i'd like to |i want to )?(?:(?P<us>i|we)(?:'ve| have)?(?: just)? )?"
@@ -88,13 +89,17 @@ class NamedAttributes:
             re.IGNORECASE,
         )
         self._set = re.compile(
-            rf"{_SET_EN}\s+{head}(?:from (?P<replaced>\S.{{0,20}}?) )?(?:to|at){_VALUE}", re.IGNORECASE
+            rf"{_SET_EN}\s+{head}(?:up |down |back )?(?:from (?P<replaced>\S.{{0,20}}?) )?(?:to|at){_VALUE}", re.IGNORECASE
         )
         self._set_zh = re.compile(
             rf"(?:请|帮我|我|麻烦)?(?:想)?把{head}(?:{_FROM_ZH}|{_CHANGED_ZH}|设为|设成|定为|定在){_VALUE}", re.IGNORECASE
         )
         self._retracted = re.compile(rf"(?:{_SAID_BEFORE})?{head}(?:{_RETRACTED})\s*$", re.IGNORECASE)
         self._retract = re.compile(rf"(?:{_RETRACT}){head}(?:i (?:mentioned|gave|told you).*|吧|了|please)?\s*$", re.IGNORECASE)
+
+    def is_label(self, text: str) -> bool:
+        """Whether a text is an attribute's name and nothing else."""
+        return normalised(text) in self._of_alias
 
     def mentioned(self, text: str) -> list[Attribute]:
         """The attributes a text names, each once, in order of place."""
@@ -142,4 +147,6 @@ class NamedAttributes:
 
 
 def _topic(match: re.Match[str]) -> str:
-    return canonical(match["topic"]) if match["topic"] else ""
+    topic = canonical(match["topic"]) if match["topic"] else ""
+    # "Monthly rent" is the rent; a monthly budget is another one than that of a journey.
+    return "" if topic in ("monthly", "annual") and normalised(match["alias"]) not in _BUDGET else topic

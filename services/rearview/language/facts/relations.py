@@ -33,6 +33,10 @@ _ZH_IS_MINE = re.compile(f"(?P<name>{ZH_PERSON}|{NAME_EN})是我的?(?P<relation
 _EN_IS_MINE = re.compile(
     rf"(?P<name>(?-i:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?{NAME_EN}) is my (?P<relation>{_EN_RELATION})\s*$", re.IGNORECASE
 )
+_ZH_HAS = re.compile(f"我(?:还)?有(?:一|两)?[个位](?P<relation>{_ZH_RELATION})(?:名字)?叫(?P<name>{ZH_PERSON}|{NAME_EN}|[\u4e00-\u9fff]{{2,3}})\\s*$")
+_EN_HAS = re.compile(
+    rf"(?:i|we) have an? (?:older |younger |little |big |twin )?(?P<relation>{_EN_RELATION}) (?:named|called) (?P<name>{NAME_EN})\s*$", re.IGNORECASE
+)
 _SAID = re.compile(
     r"^\s*(?:跟我|和我|对我)?(?:说|告诉我|提到|表示)过?[:：,，]?\s*(?:[他她](?=.))"
     r"|^ (?:said|says|told me|tells me|mentioned)(?: that)? (?:he|she|they)\b",
@@ -67,7 +71,7 @@ class Retold:
 
 def named_relations(clause: str) -> Iterator[Named]:
     """The relations that a clause gives a name to."""
-    for pattern in (_ZH_IS_MINE, _EN_IS_MINE):
+    for pattern in (_ZH_IS_MINE, _EN_IS_MINE, _ZH_HAS, _EN_HAS):
         if mine := pattern.match(clause):
             yield Named(mine["relation"], mine["name"])
             return

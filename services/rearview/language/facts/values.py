@@ -8,7 +8,7 @@ from rearview.language.aliases import canonical, kind_of, normalised
 from rearview.language.data_files import load_yaml
 
 MAX_VALUE_CHARACTERS = 60
-_ARTICLE = re.compile(r"^(?:a (?:little bit of|little|bit of|lot of)|an?|the|some|fluent|my|our)\s+", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:a (?:little bit of|little|bit of|lot of)|an?(?: (?:brand )?(?:new|used))?|(?:brand )?new(?= [a-z])|the|some|fluent|my|our)\s+", re.IGNORECASE)
 _ZH_VERB = re.compile("^(?:去|坐|用)?(?:[吃喝看听玩用坐])(?=..|[茶酒水鱼辣虾书])")
 _EN_VERB = re.compile(
     r"^(?:to )?(?:drink(?:ing)?|eat(?:ing)?|watch(?:ing)?|listen(?:ing)? to|play(?:ing)?|having|tak(?:e|ing)|us(?:e|ing))"
@@ -18,6 +18,7 @@ _EN_VERB = re.compile(
 _ZH_PARTICLE = re.compile("(?:了|啊|呢|吧|啦|哦|呀)+$")
 _LIST = re.compile(r"\s*(?:、|，|,\s*and\s|,|和|跟|以及|还有|\sand\s|\s&\s)\s*")
 _MAX_ITEM_CHARACTERS, _MAX_ITEM_BLANKS = 24, 2
+_NAMED = re.compile(r"([^()]{1,40}) \(([^()]{1,40})\)")
 _TRAILING_DE = re.compile("(?<=..)的$")
 _EDGES = " .'\"《》“”‘’「」"
 _KEPT_PLURAL = 4
@@ -36,6 +37,8 @@ def tidy_thing(written: str) -> str:
 
 def value_key(value: str) -> str:
     """Return the form that equal values share; an unknown value's own, in lower case and plain width."""
+    if named := _NAMED.fullmatch(value):
+        return f"{value_key(named[1])} ({normalised(named[2])})"
     plain = normalised(tidy(value))
     return next((known for form in _forms(plain) if (known := _known(form))), canonical(plain))
 
