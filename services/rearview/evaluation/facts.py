@@ -103,7 +103,7 @@ class FactsEvaluation:
 
     utterances: int = 0
     traps: int = 0
-    traps_kept: int = 0
+    by_trap: dict[str, dict[str, int]] = field(default_factory=dict)
     whole: Tally = field(default_factory=Tally)
     by_half: dict[str, Tally] = field(default_factory=dict)
     by_kind: dict[str, Tally] = field(default_factory=dict)
@@ -115,7 +115,7 @@ class FactsEvaluation:
         return {
             "utterances": self.utterances,
             "traps": self.traps,
-            "traps_kept": self.traps_kept,
+            "traps_kept": sum(counts["kept"] for counts in self.by_trap.values()),
             **self.whole.figures(),
             "false_supersessions": self.false_supersessions.total(),
             "by_half": {
@@ -123,6 +123,7 @@ class FactsEvaluation:
                 for half, tally in sorted(self.by_half.items())
             },
             "by_kind": {kind: tally.figures() for kind, tally in sorted(self.by_kind.items())},
+            "by_trap": dict(sorted(self.by_trap.items())),
             "failures": self.failures,
         }
 
@@ -191,7 +192,8 @@ def _compare(
     result.utterances += 1
     if utterance.trap:
         result.traps += 1
-        result.traps_kept += not wrong
+        counts = result.by_trap.setdefault(utterance.trap, {"kept": 0, "sprung": 0})
+        counts["sprung" if wrong else "kept"] += 1
     false = [candidate for candidate in wrong if _supersedes_falsely(candidate, utterance.facts)]
     result.false_supersessions[half] += len(false)
     if half == _TUNING and (wrong or open_facts):

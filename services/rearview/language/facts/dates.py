@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from rearview.domain.text import TimeRange
+from rearview.language.facts.amounts import spelled_number
 from rearview.language.time_expressions import TimeExpression, find_times
 
 _MONTHS = (
@@ -19,7 +20,8 @@ _DAY_OF_YEAR = re.compile(
     r"|(?P<year4>[12][0-9]{3})[-/.](?P<month4>[0-9]{1,2})[-/.](?P<day4>[0-9]{1,2})",
     re.IGNORECASE,
 )
-_WEEK, _YEAR = timedelta(days=7), 365
+_ZH_DAY_NUMBER = re.compile("[一二三四五六七八九十]{1,3}(?=[月日号]|$)")
+_WEEK = timedelta(days=7)
 _NAMES_WEEKDAY = re.compile("周|星期|礼拜|(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE)
 _NAMES_MONTH = re.compile(rf"[0-9一二三四五六七八九十]月|\b(?:{_MONTH})\b", re.IGNORECASE)
 _BEFORE_TIME = re.compile(r"(?:\b(?:on|at|in|by|this|for|from)\s|[在于就])\s*$", re.IGNORECASE)
@@ -28,7 +30,8 @@ _BACKWARD = re.compile(r"上|去|昨|前|last|ago|yester|past|previous", re.IGNO
 
 def birthday(written: str) -> str | None:
     """Return an ISO date, `--MM-DD` without a year; None where there is no such day."""
-    match = _DAY_OF_YEAR.fullmatch(written.strip(" .了哦吧"))
+    plain = _ZH_DAY_NUMBER.sub(lambda found: str(spelled_number(found.group()) or 0), written.strip(" .了哦吧"))
+    match = _DAY_OF_YEAR.fullmatch(plain)
     if match is None:
         return None
     groups = {name.rstrip("234"): value for name, value in match.groupdict().items() if value}

@@ -10,12 +10,13 @@ _ZH_CONDITION = (
     "|湿疹|癫痫|抑郁症|焦虑症|偏头痛|甲亢|甲减|近视|色盲|颈椎病))"
 )
 _EN_CONDITION = (
-    r"(?P<value>(?:type [12] )?(?:diabetes|asthma|hypertension|high blood pressure|arthritis|epilepsy|migraines?"
+    r"(?P<list>(?:(?: and |, and |, )?(?:type [12] )?(?:diabetes|asthma|hypertension|high blood pressure|arthritis|epilepsy|migraines?"
     r"|celiac disease|coeliac disease|insomnia|anemia|anaemia|eczema|depression|anxiety|adhd|gout|ibs|heart disease"
-    r"|lactose intolerance|sleep apnea|high cholesterol))"
+    r"|lactose intolerance|sleep apnea|high cholesterol))+)"
 )
 
 RULES: tuple[FactRule, ...] = (
+    zh("allergy", f"{ZH_SELF}(?:没有|不再|不会|不)对{_ZH_CAUSE}过敏", denied=True, stance=Stance.NEGATION),
     zh("allergy", f"{ZH_SELF}对{_ZH_CAUSE}(?:并)?不(?:会)?过敏", denied=True, stance=Stance.NEGATION),
     zh("allergy", f"{ZH_SELF}对{_ZH_CAUSE}(?:都|有点|有些|也)*(?:严重|特别|非常)过敏", strength=Strength.STRONG),
     zh("allergy", f"{ZH_SELF}对{_ZH_CAUSE}(?:都|有点|有些|也|会)*过敏"),
@@ -25,13 +26,15 @@ RULES: tuple[FactRule, ...] = (
         "allergy",
         rf"(?:{EN_SELF}|i) (?P<degree>(?:severely|highly|very|badly|deathly) )?(?:mildly )?allergic to {_EN_CAUSE}",
     ),
-    en("allergy", rf"(?:{EN_SELF} not|i'm not) allergic to {_EN_CAUSE}", denied=True, stance=Stance.NEGATION),
+    en("allergy", rf"(?:{EN_SELF} (?:not|no longer)|i'm (?:not|no longer)) allergic to {_EN_CAUSE}", denied=True, stance=Stance.NEGATION),
     en(
         "allergy",
         r"i have an? (?P<degree>severe |bad |serious )?(?:mild )?(?P<list>(?!skin )[a-z]+(?: [a-z]+)?) allergy",
     ),
+    en("allergy", rf"i have (?:an allergy|allergies) to {_EN_CAUSE}"),
+    en("allergy", r"i(?:'ve| have)? developed an? (?P<list>[a-z]+(?: [a-z]+)?) allergy"),
     zh("condition", f"{ZH_SELF}(?:有|患有|得了|确诊了?|被诊断出(?:有|患有)?){_ZH_CONDITION}"),
-    zh("condition", f"{ZH_SELF}(?P<value>乳糖不耐受?)"),
+    zh("condition", f"{ZH_SELF}(?:是)?(?P<value>乳糖不耐受?|高血压|糖尿病|低血糖)"),
     en("condition", rf"i(?: have|'ve got|(?:'ve)? been diagnosed with| was diagnosed with| suffer from) {_EN_CONDITION}(?: last .*| in .*)?"),
     en("condition", rf"{EN_SELF} (?P<value>lactose intolerant|diabetic|asthmatic|colou?r ?blind)"),
     zh("medication", f"{ZH_SELF}(?:在|每天)?(?:都)?(?:吃|服用)(?P<value>[^，。的了]{{0,6}}?(?:阿司匹林|二甲双胍|胰岛素|降压药|布洛芬|他汀|华法林|避孕药|褪黑素|抗生素|优甲乐))"),
@@ -49,6 +52,7 @@ RULES: tuple[FactRule, ...] = (
         denied=True,
         stance=Stance.NEGATION,
     ),
+    en("diet", r"i(?:'m| am| follow|'ve been) (?:on )?an? (?P<value>vegetarian|vegan|keto|gluten[- ]free|halal) diet"),
     en("diet", r"i(?:'ve| have) been (?:an? )?(?P<value>vegetarian|vegan|pescatarian)(?: (?:for|since) .*)?"),
     zh("diet", f"{ZH_SELF}(?:开始|改)(?P<value>吃素)", stance=Stance.CHANGE),
     en("diet", rf"{EN_SELF} (?:an? )?(?:strict )?(?P<value>vegetarian|vegan|pescatarian|gluten[- ]free|keto)"),

@@ -128,7 +128,7 @@ class NamedAttributes:
     def _statement(self, match: re.Match[str]) -> NamedStatement | None:
         attribute = self._attribute(match)
         said_how = any(match[name] for name in ("from", "changed", "most", "not", "is"))
-        if not said_how and attribute.value not in (ValueType.MONEY, ValueType.NUMBER):
+        if not said_how and attribute.value not in (ValueType.MONEY, ValueType.NUMBER, ValueType.BIRTHDAY):
             return None
         if attribute.value is ValueType.TEXT and match["owner"] is None and not match["changed"]:
             # "地址是……" may be anybody's.

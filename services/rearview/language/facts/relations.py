@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from rearview.domain.fact import PERSON
 from rearview.language.facts.statement import NAME_EN, ZH_PERSON
-from rearview.language.facts.values import relation_key, relation_words, value_key
+from rearview.language.facts.values import category_of, relation_key, relation_words, value_key
 from rearview.language.scripts import has_han
 
 _ZH_RELATION = "|".join(re.escape(word) for word in relation_words() if has_han(word))
 _EN_RELATION = "|".join(re.escape(word) for word in relation_words() if not has_han(word))
+_LONG_NAME = 3
 _NO_NAME = frozenset(
     "the this that these those it i my we our you your he she they his her their there here what who how why when"
     " where everyone everybody someone somebody nobody anyone people today tomorrow yesterday monday tuesday wednesday"
@@ -70,7 +71,11 @@ class Retold:
 
 
 def named_relations(clause: str) -> Iterator[Named]:
-    """The relations that a clause gives a name to."""
+    """The relations that a clause gives a name to; "我女朋友是老师" gives none."""
+    return (named for named in _named_relations(clause) if category_of(named.name) != "occupation" and not relation_key(named.name))
+
+
+def _named_relations(clause: str) -> Iterator[Named]:
     for pattern in (_ZH_IS_MINE, _EN_IS_MINE, _ZH_HAS, _EN_HAS):
         if mine := pattern.match(clause):
             yield Named(mine["relation"], mine["name"])
@@ -118,9 +123,12 @@ def person(name: str) -> str:
 
 def _name_lengths(text: str, match: re.Match[str]) -> Iterator[str]:
     whole = match["name"]
-    yield whole
-    if has_han(whole) and len(whole) == 3:
-        yield whole[:2]
+    if has_han(whole) and len(whole) == _LONG_NAME:
+        # Of "李明对花生过敏" the name ends where a verb can begin.
+        short_first = _AFTER_NAME.match(text[_LONG_NAME - 1 :]) is not None
+        yield from (whole[:-1], whole) if short_first else (whole, whole[:-1])
+    else:
+        yield whole
 
 
 def _leading_name(rest: str) -> str | None:
@@ -129,7 +137,7 @@ def _leading_name(rest: str) -> str | None:
     if match is None:
         return None
     whole = match.group()
-    for name in (whole, whole[:2]):
+    for name in (whole[:2], whole):
         if len(name) > 1 and _AFTER_NAME.match(rest[len(name) :]):
             return name
     return None
