@@ -15,6 +15,7 @@ import yaml
 
 from rearview.domain.errors import invalid_field
 from rearview.domain.fact import USER, EarlierTurn, FactCandidate, Polarity, Stance
+from rearview.language.facts import attributes
 from rearview.language.facts.values import value_key
 from rearview.ports.fact_extractor import FactExtractor
 
@@ -108,6 +109,7 @@ class FactsEvaluation:
     by_half: dict[str, Tally] = field(default_factory=dict)
     by_kind: dict[str, Tally] = field(default_factory=dict)
     false_supersessions: Counter[str] = field(default_factory=Counter)
+    wrong_values: Counter[str] = field(default_factory=Counter)
     failures: list[dict[str, Any]] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
@@ -118,8 +120,13 @@ class FactsEvaluation:
             "traps_kept": sum(counts["kept"] for counts in self.by_trap.values()),
             **self.whole.figures(),
             "false_supersessions": self.false_supersessions.total(),
+            "wrong_values": self.wrong_values.total(),
             "by_half": {
-                half: {**tally.figures(), "false_supersessions": self.false_supersessions[half]}
+                half: {
+                    **tally.figures(),
+                    "false_supersessions": self.false_supersessions[half],
+                    "wrong_values": self.wrong_values[half],
+                }
                 for half, tally in sorted(self.by_half.items())
             },
             "by_kind": {kind: tally.figures() for kind, tally in sorted(self.by_kind.items())},
@@ -156,7 +163,7 @@ def evaluate_facts(data: FactsFile, extractor: FactExtractor) -> FactsEvaluation
     """Return how the extractor's candidates compare with what was expected.
 
     A false supersession is a candidate about the user that may take the place of a standing fact where the utterance
-    states none of that subject and attribute or, for an attribute of one value, another value.
+    states none of that subject and attribute; a wrong value is one where it states another value of a single-valued one.
     """
     result = FactsEvaluation()
     for utterance in data.utterances:
@@ -194,8 +201,14 @@ def _compare(
         result.traps += 1
         counts = result.by_trap.setdefault(utterance.trap, {"kept": 0, "sprung": 0})
         counts["sprung" if wrong else "kept"] += 1
-    false = [candidate for candidate in wrong if _supersedes_falsely(candidate, utterance.facts)]
-    result.false_supersessions[half] += len(false)
+    for candidate in wrong:
+        if candidate.about_user and candidate.may_supersede:
+            stated = any(
+                fact.may_supersede and (fact.subject, fact.attribute) == (candidate.subject, candidate.attribute)
+                for fact in utterance.facts
+            )
+            result.false_supersessions[half] += not stated
+            result.wrong_values[half] += stated and candidate.single_valued
     if half == _TUNING and (wrong or open_facts):
         result.failures.append(
             {
@@ -229,22 +242,7 @@ def _same(fact: ExpectedFact, candidate: FactCandidate, reference: datetime) -> 
     )
 
 
-def _supersedes_falsely(candidate: FactCandidate, expected: Iterable[ExpectedFact]) -> bool:
-    if not (candidate.about_user and candidate.may_supersede):
-        return False
-    stated = [
-        fact
-        for fact in expected
-        if fact.may_supersede and (fact.subject, fact.attribute) == (candidate.subject, candidate.attribute)
-    ]
-    if candidate.single_valued:
-        return all(fact.value_key != candidate.value_key for fact in stated)
-    return not stated
-
-
 def _kind_of(attribute: str) -> str:
-    from rearview.language.facts import attributes
-
     known = attributes().get(attribute)
     return known.kind if known else "unknown"
 

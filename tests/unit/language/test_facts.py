@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rearview.domain.text import Polarity
+from rearview.domain.fact import Polarity
 from rearview.language.facts import attributes, extract_facts
 
 STATED = [

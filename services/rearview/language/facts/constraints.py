@@ -24,7 +24,7 @@ _EN_THINGS = r"(?:(?:the|all|every|any|each) (?!best\b|time\b|day\b|people\b|kid
 _RULES: tuple[tuple[re.Pattern[str], bool, Stance], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), denied, stance)
     for pattern, denied, stance in (
-        (rf"(?:请|麻烦)?(?:你)?(?:不要再|别再|以后(?:都)?(?:不要|别|不许|不准)(?:再)?)(?!{_ZH_SOOTHING})(?P<rule>.{{2,60}})", True, Stance.CHANGE),
+        (rf"(?:请|麻烦)?(?:你)?(?:不要再|别再|以后(?:都|请|你)*(?:不要|别|不许|不准)(?:再)?)(?!{_ZH_SOOTHING})(?P<rule>.{{2,60}})", True, Stance.CHANGE),
         (rf"(?:请|麻烦)?(?:你)?(?:绝对|千万|永远|务必|一定)+(?:不要|别|不能|不可以|不许|不准)(?!{_ZH_SOOTHING})(?P<rule>.{{2,60}})", True, Stance.STANDING),
         (rf"(?:请|麻烦)?(?:你)?(?:不要|请别|别)(?=[在给把用向跟对叫发](?!我说))(?!{_ZH_SOOTHING})(?P<rule>.{{4,60}})", True, Stance.STANDING),
         (rf"(?:{_ZH_THING}[里中上内]?)?(?:严禁|禁止|不允许|不准|不许|不得)(?P<rule>.{{2,60}})", True, Stance.STANDING),

@@ -25,6 +25,7 @@ _WEEK = timedelta(days=7)
 _NAMES_WEEKDAY = re.compile("周|星期|礼拜|(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE)
 _NAMES_MONTH = re.compile(rf"[0-9一二三四五六七八九十]月|\b(?:{_MONTH})\b", re.IGNORECASE)
 _BEFORE_TIME = re.compile(r"(?:\b(?:on|at|in|by|this|for|from)\s|[在于就])\s*$", re.IGNORECASE)
+_AFTER_TIME = re.compile("^(?:之前|以前|前|之后|以后|左右)")
 _BACKWARD = re.compile(r"上|去|昨|前|last|ago|yester|past|previous", re.IGNORECASE)
 
 
@@ -73,7 +74,8 @@ def ahead(text: str, reference: datetime) -> Ahead | None:
 
 def without_time(text: str, time: Ahead) -> str:
     """Return the text without the words for a time and the preposition before them."""
-    return f"{_BEFORE_TIME.sub('', text[: time.start])}{text[time.end :]}".strip(" ,，")
+    after = _AFTER_TIME.sub("", text[time.end :])
+    return f"{_BEFORE_TIME.sub('', text[: time.start])}{after}".strip(" ,，")
 
 
 def _forward(found: TimeExpression, reference: datetime) -> TimeRange | None:

@@ -27,7 +27,7 @@ _STRONG = (
 )
 _WEAK = r"(?:不是?(?=[,，\s])|应该是|其实是|no\b|nope\b|actually\b)"
 _OPENER = re.compile(
-    rf"\s*(?:{_HESITATION}[\s,，.。!！:：]*)*(?:(?P<strong>{_STRONG}(?:[\s,，.。!！:：—-]*{_STRONG})*)|(?P<weak>{_WEAK})|(?P<sorry>(?<=orry)|(?<=歉)|(?<=思)))"
+    rf"\s*(?:{_HESITATION}[\s,，.。!！:：]*)*(?:(?P<strong>{_STRONG}(?:[\s,，.。!！:：—-]*{_STRONG})*)|(?P<weak>{_WEAK}(?:[\s,，.]+{_HESITATION})*)|(?P<sorry>(?<=orry)|(?<=歉)|(?<=思)))"
     r"[\s,，.。!！:：—-]*(?P<make>make (?:it|that)\b)?\s*",
     re.IGNORECASE,
 )
@@ -36,11 +36,11 @@ _CONTRAST = re.compile(
     re.IGNORECASE,
 )
 _IT_IS = re.compile(
-    r"^(?:(?:应该|其实|而)?是|应该|改成|换成|it(?:'s| is)|it should be|that(?:'s| is)|make (?:it|that)|i meant|rather|should be)\s*", re.IGNORECASE
+    r"^(?:(?:应该|其实|而)?是|应该|it(?:'s| is) on |改成|换成|it(?:'s| is)|it should be|that(?:'s| is)|make (?:it|that)|i meant|rather|should be)\s*", re.IGNORECASE
 )
-_BARE_END = re.compile(r"(?:[,，;；]|\.(?:\s|$)|[。!！]| not | instead| rather| please|才对|吧$|哦$|了$)", re.IGNORECASE)
+_BARE_END = re.compile(r"(?:[,，;；]|\.(?:\s|$)|[。!！]| not |不是|而不是| instead| rather| please|才对|吧$|哦$|了$)", re.IGNORECASE)
 _CONFIRMS = re.compile(
-    r"\s*(?:(?:好的?呀?|行|可以|没问题|同意|确认|对的?|嗯+|是的|就这么(?:定|办|着)了?|就这样(?:吧|定了)?|就按这个(?:来|办)?|定了|成交|听你的|按你说的办?|ok"
+    r"\s*(?:(?:好的?呀?|行|可以|没问题|同意|确认|对的?|嗯+|是的|就这么(?:定|办|着)了?|就这样(?:吧|定了)?|就?按(?:这个|你说的?|您说的?)(?:来|办|做)?|定了|成交|听你的|按你说的办?|ok"
     r"|yes|yep|yeah|sure|okay|sounds (?:good|great|perfect)|let's do (?:that|it)|go ahead|confirmed?|agreed|perfect|deal|that works(?: for me)?"
     r"|works for me|great|fine|please do|do it|exactly|correct|absolutely|of course)[\s,，.。!！~、]*){1,4}$",
     re.IGNORECASE,

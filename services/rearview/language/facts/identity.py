@@ -7,7 +7,7 @@ from rearview.language.facts.statement import EN_SELF, NAME_EN, ZH_PERSON, ZH_SE
 _ZH_PLACE = "(?P<value>(?!哪|那|这|一|我|你|他|她|了|酒店|宾馆|医院|里)[^，。从]{2,40}?)"
 _EN_PLACE = r"(?P<value>(?:the )?(?-i:[A-Z0-9])[A-Za-z0-9.,#' -]{1,60}?|[\u4e00-\u9fff]{2,20})"
 _EN_PLACE_TAIL = (
-    r"(?: (?:now|with .*|for .*|since .*|because .*|and .*|last .*|recently|these days|a (?:week|month|year) ago"
+    r"(?: (?:now|with .*|for .*|since .*|because .*|and .*|last .*|recently|these days|(?:an?|one|two|three|four|five|six|a few|a couple of|several|[0-9]{1,2}) (?:day|week|month|year)s? ago|this .*"
     r"|in (?:january|february|march|april|may|june|july|august|september|october|november|december|[0-9]{4})))?"
 )
 _ZH_JOBS = (

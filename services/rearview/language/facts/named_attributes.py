@@ -52,10 +52,10 @@ _RETRACTED = (
     r"|(?:doesn't|does not) (?:count|matter|apply|hold)(?: anymore)?"
 )
 _RETRACT = (
-    r"(?:请|帮我|麻烦)?(?:忘掉|忘了|忘记|别管|不用管|不要管|取消|撤回|删掉|删除|去掉)(?:掉)?(?:我)?(?:之前|刚才|以前|上次)?(?:说|提)?的?(?:关于)?"
-    r"|(?:please )?(?:forget(?: about)?|never ?mind(?: about)?|disregard|ignore|scratch|drop|cancel|delete|remove)(?: what i said about)?\s"
+    r"(?:请|帮我|麻烦|你)*(?:把)?(?:忘掉|忘了|忘记|别管|不用管|不要管|取消|撤回|删掉|删除|去掉)(?:掉)?(?:我)?(?:之前|刚才|以前|上次)?(?:说|提)?的?(?:关于)?"
+    r"|(?:please |you can |let's |just )*(?:forget(?: about)?|never ?mind(?: about)?|disregard|ignore|scratch|drop|cancel|delete|remove)(?: what i said about)?\s"
 )
-_SAID_BEFORE = "(?:我)?(?:之前|刚才|上次|以前)?(?:说|提|讲)过?的(?:那个)?"
+_SAID_BEFORE = "(?:我)?(?:之前|刚才|刚刚|上次|以前|先前|此前)?(?:说|提|讲)过?的(?:那个)?"
 
 
 @dataclass(frozen=True, slots=True)

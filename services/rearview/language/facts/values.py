@@ -9,6 +9,7 @@ from rearview.language.data_files import load_yaml
 
 MAX_VALUE_CHARACTERS = 60
 _ARTICLE = re.compile(r"^(?:a (?:little bit of|little|bit of|lot of)|an?(?: (?:brand )?(?:new|used))?|(?:brand )?new(?= [a-z])|the|some|fluent|my|our)\s+", re.IGNORECASE)
+_SOME = re.compile(r"^(?:a (?:little bit of|little|bit of|lot of)|some|fluent)\s+", re.IGNORECASE)
 _ZH_VERB = re.compile("^(?:去|坐|用)?(?:[吃喝看听玩用坐])(?=..|[茶酒水鱼辣虾书])")
 _EN_VERB = re.compile(
     r"^(?:to )?(?:drink(?:ing)?|eat(?:ing)?|watch(?:ing)?|listen(?:ing)? to|play(?:ing)?|having|tak(?:e|ing)|us(?:e|ing))"
@@ -32,7 +33,11 @@ def tidy(written: str) -> str:
 def tidy_thing(written: str) -> str:
     """Return what a preference is for: "喝美式" is for 美式, "drinking tea" for tea."""
     said = tidy(written)
-    return tidy(_EN_VERB.sub("", said if said in _spellings() else _ZH_VERB.sub("", said)))
+    bare = _ZH_VERB.sub("", said)
+    if normalised(said) in _spellings() and normalised(bare) not in _spellings():
+        # "打篮球" and "看书" are activities as they stand.
+        bare = said
+    return tidy(_EN_VERB.sub("", bare))
 
 
 def value_key(value: str) -> str:
@@ -60,7 +65,7 @@ def relation_words() -> tuple[str, ...]:
 
 def things(written: str) -> list[str]:
     """The items of a list of short things; "helping people and making friends" is one thing."""
-    items = [_ARTICLE.sub("", item) for item in _LIST.split(written) if item]
+    items = [_SOME.sub("", item) for item in _LIST.split(written) if item]
     short = all(len(item) <= _MAX_ITEM_CHARACTERS and item.count(" ") <= _MAX_ITEM_BLANKS - 1 for item in items)
     return items if short and items else [written]
 
