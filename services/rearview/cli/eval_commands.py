@@ -84,10 +84,13 @@ def madial(
 def facts(
     file: Annotated[
         Path | None,
-        typer.Argument(help="Utterances with expected facts (YAML); without it the shipped set.", exists=True, dir_okay=False),
+        typer.Argument(
+            help="Utterances with expected facts (YAML); without it the shipped set.", exists=True, dir_okay=False
+        ),
     ] = None,
     attributes: Annotated[
-        Path | None, typer.Option(help="Your own file of attributes beside the shipped ones.", exists=True, dir_okay=False)
+        Path | None,
+        typer.Option(help="Your own file of attributes beside the shipped ones.", exists=True, dir_okay=False),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -163,7 +163,8 @@ def evaluate_facts(data: FactsFile, extractor: FactExtractor) -> FactsEvaluation
     """Return how the extractor's candidates compare with what was expected.
 
     A false supersession is a candidate about the user that may take the place of a standing fact where the utterance
-    states none of that subject and attribute; a wrong value is one where it states another value of a single-valued one.
+    states none of that subject and attribute; a wrong value is one where it states another value of an attribute that
+    holds one.
     """
     result = FactsEvaluation()
     for utterance in data.utterances:

@@ -1,6 +1,5 @@
 """Amounts as people write them: 8000, 八千, 8k, 1.2万, 一万二, $1,200, 1米75."""
 
-import re
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import yaml
 
+from rearview.domain.errors import FieldViolation, InvalidFields
 from rearview.domain.fact import FactKind
 from rearview.language.aliases import normalised
 
@@ -53,12 +54,11 @@ class Attribute:
     stated: bool = True
 
 
-class InvalidAttributeFile(ValueError):
-    """A file of attributes cannot be used; `problems` names line, field and reason of each mistake."""
+class InvalidAttributeFile(InvalidFields):
+    """A file of attributes cannot be used; each violation names the file, the line and the field."""
 
-    def __init__(self, source: str, problems: list[str]) -> None:
-        super().__init__(f"{source}: " + "; ".join(problems))
-        self.problems = tuple(problems)
+    def __init__(self, source: str, problems: Sequence[tuple[str, str]]) -> None:
+        super().__init__(*(FieldViolation(f"{source}{where}", why) for where, why in problems))
 
 
 @lru_cache(maxsize=1)
@@ -81,13 +81,13 @@ def load_attributes(path: Path | None) -> Mapping[str, Attribute]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise InvalidAttributeFile(str(path), [f"cannot be read: {error.strerror}"]) from error
+        raise InvalidAttributeFile(str(path), [("", f"cannot be read: {error.strerror}")]) from error
     if len(content) > MAX_FILE_BYTES:
-        raise InvalidAttributeFile(str(path), [f"has {len(content)} bytes, at most {MAX_FILE_BYTES} are read"])
+        raise InvalidAttributeFile(str(path), [("", f"has {len(content)} bytes, at most {MAX_FILE_BYTES} are read")])
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InvalidAttributeFile(str(path), [f"is not UTF-8 at byte {error.start}"]) from error
+        raise InvalidAttributeFile(str(path), [("", f"is not UTF-8 at byte {error.start}")]) from error
     return MappingProxyType(_Reading(str(path), attributes()).table(text))
 
 
@@ -97,23 +97,25 @@ class _Reading:
     def __init__(self, source: str, known: Mapping[str, Attribute]) -> None:
         self._source = source
         self._table = dict(known)
-        self._owners = {normalised(alias): known_one.name for known_one in known.values() for alias in known_one.aliases}
-        self._problems: list[str] = []
+        self._owners = {
+            normalised(alias): known_one.name for known_one in known.values() for alias in known_one.aliases
+        }
+        self._problems: list[tuple[str, str]] = []
 
     def table(self, text: str) -> dict[str, Attribute]:
         try:
             root = yaml.compose(text, Loader=yaml.SafeLoader)
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
-            where = f"line {mark.line + 1}: " if mark else ""
+            where = f" line {mark.line + 1}" if mark else ""
             problem = getattr(error, "problem", None) or "cannot be parsed"
-            raise InvalidAttributeFile(self._source, [f"{where}not YAML: {problem}"]) from error
+            raise InvalidAttributeFile(self._source, [(where, f"not YAML: {problem}")]) from error
         except RecursionError as error:
-            raise InvalidAttributeFile(self._source, ["is nested too deeply"]) from error
+            raise InvalidAttributeFile(self._source, [("", "is nested too deeply")]) from error
         if root is None:
             return self._table
         if not isinstance(root, yaml.MappingNode):
-            raise InvalidAttributeFile(self._source, ["line 1: must map attribute names to their fields"])
+            raise InvalidAttributeFile(self._source, [(" line 1", "must map attribute names to their fields")])
         seen: set[str] = set()
         for key, node in root.value:
             name = str(key.value)
@@ -122,7 +124,7 @@ class _Reading:
             seen.add(name)
             self._read(name, key, node)
         if len(self._table) > MAX_ATTRIBUTES:
-            self._problems.append(f"makes {len(self._table)} attributes, at most {MAX_ATTRIBUTES} are allowed")
+            self._problems.append(("", f"makes {len(self._table)} attributes, at most {MAX_ATTRIBUTES} are allowed"))
         if self._problems:
             raise InvalidAttributeFile(self._source, self._problems)
         return self._table
@@ -232,7 +234,7 @@ class _Reading:
         return otherwise
 
     def _problem(self, node: yaml.Node, what: str, why: str) -> None:
-        self._problems.append(f"line {node.start_mark.line + 1}: {what}: {why}")
+        self._problems.append((f" line {node.start_mark.line + 1}, {what}", why))
 
 
 _FIELDS = ("kind", "single_valued", "value", "unit", "units", "stated", "aliases")

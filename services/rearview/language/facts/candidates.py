@@ -16,9 +16,9 @@ from rearview.language.facts.decisions import decided
 from rearview.language.facts.named_attributes import NamedAttributes
 from rearview.language.facts.plans import planned
 from rearview.language.facts.reading import Value, groups_of, measure, money, read_value, text_value
-from rearview.language.facts.relations import is_about_somebody, named_relations, relation_key, retold
+from rearview.language.facts.relations import is_about_somebody, named_relations, retold
 from rearview.language.facts.statement import ZH_PERSON, FactRule
-from rearview.language.facts.values import category_of, things, tidy_thing, value_key
+from rearview.language.facts.values import category_of, relation_key, things, tidy_thing, value_key
 from rearview.language.scripts import has_han
 
 _RULES: tuple[FactRule, ...] = (
@@ -34,7 +34,8 @@ _MIXED_ME = re.compile(r"我\s*(?=[A-Za-z])")
 _ENGLISH_I = re.compile(r"(?<![a-z])(?:i|my|we|our|call|from)(?![a-z])", re.IGNORECASE)
 # "I love the energy", "I like holding them": of the moment, and nothing that could be looked up later.
 _SITUATIONAL = re.compile(
-    r"^(?:the (?!ocean|sea|beach|mountains?|outdoors|rain|snow|piano|guitar|violin|train|bus|window|aisle|blue|red)|to$|not )"
+    r"^(?:the (?!ocean|sea|beach|mountains?|outdoors|rain|snow|piano|guitar|violin|train|bus|window|aisle|blue|red)"
+    r"|to$|not )"
     r"|\b(?:them|this|that|these|those|it|him|here|there|tomorrow|yesterday)\b|那种|这种|的时候|的感觉",
     re.IGNORECASE,
 )
@@ -164,7 +165,8 @@ class ClauseReader:
             return facts
         return [
             replace(fact, stance=Stance.CHANGE if changes else Stance.ONE_OFF)
-            if fact.stance in (Stance.STANDING, Stance.CHANGE) and (fact.kind in _WAYS or (changes and fact.attribute == "name"))
+            if fact.stance in (Stance.STANDING, Stance.CHANGE)
+            and (fact.kind in _WAYS or (changes and fact.attribute == "name"))
             else fact
             for fact in facts
         ]
@@ -254,7 +256,9 @@ class ClauseReader:
         elif "metres" in groups:
             yield _height(groups["metres"], groups["hundredths"])
         elif "feet" in groups:
-            said = plain(Decimal(groups["feet"]) * Decimal("30.48") + Decimal(groups.get("inches", "0")) * Decimal("2.54"))
+            said = plain(
+                Decimal(groups["feet"]) * Decimal("30.48") + Decimal(groups.get("inches", "0")) * Decimal("2.54")
+            )
             yield Value(said, said, "cm")
         elif "count" in groups:
             count = _COUNTS.get(groups["count"].lower(), groups["count"])

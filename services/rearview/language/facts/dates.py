@@ -15,7 +15,8 @@ _MONTHS = (
 _MONTH = "|".join(_MONTHS)
 _DAY_OF_YEAR = re.compile(
     rf"(?:(?:on )?(?P<month_name>{_MONTH}) (?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?"
-    rf"|(?:on )?(?:the )?(?P<day2>[0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month_name2>{_MONTH}))(?:,? (?P<year>[12][0-9]{{3}}))?"
+    rf"|(?:on )?(?:the )?(?P<day2>[0-9]{{1,2}})(?:st|nd|rd"
+    rf"|th)?(?: of)? (?P<month_name2>{_MONTH}))(?:,? (?P<year>[12][0-9]{{3}}))?"
     r"|(?:(?P<year3>[12][0-9]{3})年)?(?P<month3>[0-9]{1,2})月(?P<day3>[0-9]{1,2})[日号]?"
     r"|(?P<year4>[12][0-9]{3})[-/.](?P<month4>[0-9]{1,2})[-/.](?P<day4>[0-9]{1,2})",
     re.IGNORECASE,

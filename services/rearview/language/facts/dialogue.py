@@ -7,8 +7,8 @@ from datetime import datetime
 from functools import cached_property
 
 from rearview.domain.fact import EarlierTurn, FactCandidate, FactKind, Stance
-from rearview.language.aliases import kind_of
 from rearview.domain.text import EntityType
+from rearview.language.aliases import kind_of
 from rearview.language.facts.candidates import ClauseReader
 from rearview.language.facts.clauses import sentences
 from rearview.language.facts.dates import ahead
@@ -22,44 +22,69 @@ MAX_EARLIER_CHARACTERS = 2_000
 
 _HESITATION = r"(?:哦|噢|啊|呃|额|等等|等一下|抱歉|不好意思|对不起|sorry|oops|wait|oh|hmm|ah)"
 _STRONG = (
-    r"(?:不对|错了|(?:我)?(?:刚才|刚刚)?(?:说|记|写|搞|弄|打)错了|更正(?:一下)?|纠正(?:一下)?|口误|我的意思是|我是说|correction|scratch that|strike that"
-    r"|my mistake|i misspoke|i was wrong|i meant(?: to say)?|let me correct (?:that|myself)|make (?:that|it)|that's wrong|not quite)"
+    r"(?:不对|错了|(?:我)?(?:刚才|刚刚)?(?:说|记|写|搞|弄|打)错了|更正(?:一下)?|纠正(?:一下)?"
+    r"|口误|我的意思是|我是说|correction|scratch that|strike that"
+    r"|my mistake|i misspoke|i was wrong|i meant(?: to say)?|let me correct (?:that|myself)|make (?:that|it)"
+    r"|that's wrong|not quite)"
 )
 _WEAK = r"(?:不是?(?=[,，\s])|应该是|其实是|no\b|nope\b|actually\b)"
 _OPENER = re.compile(
-    rf"\s*(?:{_HESITATION}[\s,，.。!！:：]*)*(?:(?P<strong>{_STRONG}(?:[\s,，.。!！:：—-]*{_STRONG})*)|(?P<weak>{_WEAK}(?:[\s,，.]+{_HESITATION})*)|(?P<sorry>(?<=orry)|(?<=歉)|(?<=思)))"
+    rf"\s*(?:{_HESITATION}[\s,，.。!！:：]*)*(?:(?P<strong>{_STRONG}(?:[\s,，.。!！:：—-]*{_STRONG})*)"
+    rf"|(?P<weak>{_WEAK}(?:[\s,，.]+{_HESITATION})*)|(?P<sorry>(?<=orry)|(?<=歉)|(?<=思)))"
     r"[\s,，.。!！:：—-]*(?P<make>make (?:it|that)\b)?\s*",
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(
-    r"\s*(?:(?:no|不)[,，] ?)?(?:不是|it's not|it is not|it isn't|not)\s*(?P<old>[^,，。;；]{1,30}?)\s*[,，;；.]?\s*(?:而?是|but|it's|it is)\s*(?P<new>[^,，。;；]{1,30}?)[。.!！]*\s*$",
+    r"\s*(?:(?:no|不)[,，] ?)?(?:不是|it's not|it is not|it isn't"
+    r"|not)\s*(?P<old>[^,，。;；]{1,30}?)\s*[,，;；.]?\s*(?:而?是|but|it's"
+    r"|it is)\s*(?P<new>[^,，。;；]{1,30}?)[。.!！]*\s*$",
     re.IGNORECASE,
 )
 _IT_IS = re.compile(
-    r"^(?:(?:应该|其实|而)?是|应该|it(?:'s| is) on |改成|换成|it(?:'s| is)|it should be|that(?:'s| is)|make (?:it|that)|i meant|rather|should be)\s*", re.IGNORECASE
+    r"^(?:(?:应该|其实|而)?是|应该|it(?:'s| is) on |改成|换成|it(?:'s| is)|it should be|that(?:'s| is)|make (?:it"
+    r"|that)|i meant|rather|should be)\s*",
+    re.IGNORECASE,
 )
-_BARE_END = re.compile(r"(?:[,，;；]|\.(?:\s|$)|[。!！]| not |不是|而不是| instead| rather| please|才对|吧$|哦$|了$)", re.IGNORECASE)
+_BARE_END = re.compile(
+    r"(?:[,，;；]|\.(?:\s|$)|[。!！]| not |不是|而不是| instead| rather| please|才对|吧$|哦$|了$)", re.IGNORECASE
+)
 _CONFIRMS = re.compile(
-    r"\s*(?:(?:好的?呀?|行|可以|没问题|同意|确认|对的?|嗯+|是的|就这么(?:定|办|着)了?|就这样(?:吧|定了)?|就?按(?:这个|你说的?|您说的?)(?:来|办|做)?|定了|成交|听你的|按你说的办?|ok"
-    r"|yes|yep|yeah|sure|okay|sounds (?:good|great|perfect)|let's do (?:that|it)|go ahead|confirmed?|agreed|perfect|deal|that works(?: for me)?"
+    r"\s*(?:(?:好的?呀?|行|可以|没问题|同意|确认|对的?|嗯+|是的|就这么(?:定|办|着)了?|就这样(?:吧|定了)?|就?按(?:这个"
+    r"|你说的?|您说的?)(?:来|办|做)?|定了|成交|听你的|按你说的办?|ok"
+    r"|yes|yep|yeah|sure|okay|sounds (?:good|great|perfect)|let's do (?:that|it)|go ahead|confirmed?|agreed|perfect"
+    r"|deal|that works(?: for me)?"
     r"|works for me|great|fine|please do|do it|exactly|correct|absolutely|of course)[\s,，.。!！~、]*){1,4}$",
     re.IGNORECASE,
 )
 _PROPOSES = re.compile(
-    r"^(?:好的?[,，]?|那么?|要不|不如|我建议|建议|就|咱们|我们|ok[,，]?|okay[,，]? |so |then |shall we |should we |shall i |should i |how about |what about "
-    r"|why don't we |let's |i(?:'d)? suggest (?:we |that we )?|i(?:'d)? recommend |i propose |do you want (?:me )?to |would you like (?:me )?to |can we )+",
+    r"^(?:好的?[,，]?|那么?|要不|不如|我建议|建议|就|咱们|我们|ok[,，]?|okay[,，]? |so |then |shall we |should we "
+    r"|shall i |should i |how about |what about "
+    r"|why don't we |let's |i(?:'d)? suggest (?:we |that we )?|i(?:'d)? recommend |i propose "
+    r"|do you want (?:me )?to |would you like (?:me )?to |can we )+",
     re.IGNORECASE,
 )
 _ASKING_TAIL = re.compile(
-    r"[,，]?\s*(?:可以吗|好吗|行吗|怎么样|如何|好不好|行不行|对吗|是吗|吗|is that ok(?:ay)?|does that work(?: for you)?|sound good|right|ok(?:ay)?|then|yes)?[\s?？。.!！]*$",
+    r"[,，]?\s*(?:可以吗|好吗|行吗|怎么样|如何|好不好|行不行|对吗|是吗|吗|is that ok(?:ay)?"
+    r"|does that work(?: for you)?|sound good|right|ok(?:ay)?|then|yes)?[\s?？。.!！]*$",
     re.IGNORECASE,
 )
-_GOING = re.compile(r"^(?:going|go) with |^(?:choosing|choose|picking|pick|booking|book) |^(?:选择?|用|订|定)(?=.)", re.IGNORECASE)
+_GOING = re.compile(
+    r"^(?:going|go) with |^(?:choosing|choose|picking|pick|booking|book) |^(?:选择?|用|订|定)(?=.)", re.IGNORECASE
+)
 _YOURS = ((re.compile(r"\byour\b", re.IGNORECASE), "my"), (re.compile("[你您](?:的)?(?=[\u4e00-\u9fff])"), "我的"))
 _ASKED_YOU = re.compile(r"\byou(?:r)?\b|[你您]", re.IGNORECASE)
 _QUESTIONS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"where do you live|where are you (?:based|living)|[你您](?:现在)?住在?哪", re.IGNORECASE), "residence"),
-    (re.compile(r"what(?:'s| is) your (?:full )?name|what should i call you|[你您]叫什么|怎么称呼[你您]|[你您]贵姓", re.IGNORECASE), "name"),
+    (
+        re.compile(r"where do you live|where are you (?:based|living)|[你您](?:现在)?住在?哪", re.IGNORECASE),
+        "residence",
+    ),
+    (
+        re.compile(
+            r"what(?:'s| is) your (?:full )?name|what should i call you|[你您]叫什么|怎么称呼[你您]|[你您]贵姓",
+            re.IGNORECASE,
+        ),
+        "name",
+    ),
     (re.compile(r"how old are you|[你您](?:今年)?(?:多大|几岁)", re.IGNORECASE), "age"),
     (re.compile(r"how tall are you|[你您](?:的)?身高", re.IGNORECASE), "height"),
     (re.compile(r"how much do you weigh|[你您](?:的)?体重", re.IGNORECASE), "weight"),
@@ -103,13 +128,19 @@ class Dialogue:
     def corrected(self, fact: FactCandidate, firm: bool) -> FactCandidate:
         """Return a fact as a correction of what was said before; a mere "no," corrects only what it contradicts."""
         earlier = next(
-            (one for one in self.facts if (one.subject, one.attribute) == (fact.subject, fact.attribute) and one.single_valued),
+            (
+                one
+                for one in self.facts
+                if (one.subject, one.attribute) == (fact.subject, fact.attribute) and one.single_valued
+            ),
             None,
         )
         contradicts = earlier is not None and earlier.value_key != fact.value_key
         if fact.stance is Stance.RETRACTION or not (firm or contradicts):
             return fact
-        return replace(fact, stance=Stance.CORRECTION, replaces=earlier.value_key if earlier and contradicts else fact.replaces)
+        return replace(
+            fact, stance=Stance.CORRECTION, replaces=earlier.value_key if earlier and contradicts else fact.replaces
+        )
 
     def instead(self, written: str, replaced: str = "") -> FactCandidate | None:
         """Return the correction that a bare value makes of the latest statement it fits; None where it fits none."""
@@ -131,9 +162,15 @@ class Dialogue:
         for earlier in self.facts:
             text = text_value(value)
             if text and earlier.kind in (FactKind.PREFERENCE, FactKind.POSSESSION):
-                key = self._reader.make(earlier.attribute, text, replaced=replaced).replaces if replaced else earlier.value_key
+                key = (
+                    self._reader.make(earlier.attribute, text, replaced=replaced).replaces
+                    if replaced
+                    else earlier.value_key
+                )
                 return replace(
-                    self._reader.make(earlier.attribute, text, stance=Stance.CHANGE), subject=earlier.subject, replaces=key
+                    self._reader.make(earlier.attribute, text, stance=Stance.CHANGE),
+                    subject=earlier.subject,
+                    replaces=key,
                 )
         return None
 
@@ -142,7 +179,11 @@ class Dialogue:
         if fact.stance is not Stance.CHANGE or fact.replaces or fact.category is None:
             return fact
         for earlier in self.facts:
-            if earlier.category == fact.category and earlier.value_key != fact.value_key and earlier.stance is not Stance.ONE_OFF:
+            if (
+                earlier.category == fact.category
+                and earlier.value_key != fact.value_key
+                and earlier.stance is not Stance.ONE_OFF
+            ):
                 return replace(fact, replaces=earlier.value_key)
         return fact
 
@@ -232,8 +273,15 @@ def contrast(text: str) -> tuple[str, str, int] | None:
 
 
 def _names_something(said: str) -> bool:
-    known = kind_of(said) in (EntityType.PLACE, EntityType.ORGANISATION, EntityType.PRODUCT) or category_of(said) is not None
-    return known or all(word[:1].isupper() for word in said.split()) or bool(re.fullmatch("[\u4e00-\u9fff]{2,4}", said) and not _NO_ANSWER.search(said))
+    known = (
+        kind_of(said) in (EntityType.PLACE, EntityType.ORGANISATION, EntityType.PRODUCT)
+        or category_of(said) is not None
+    )
+    return (
+        known
+        or all(word[:1].isupper() for word in said.split())
+        or bool(re.fullmatch("[\u4e00-\u9fff]{2,4}", said) and not _NO_ANSWER.search(said))
+    )
 
 
 _NO_ANSWER = re.compile("没|不|无|随便|谢|好|行|嗯|算|再|看|等|都")

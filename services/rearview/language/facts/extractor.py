@@ -34,7 +34,9 @@ _WITHOUT_SUBJECT = re.compile(
     "(?:现在|目前)?(?:住在|来自|毕业于|在[^，。]{2,16}(?:工作|上班)|是一?[名个位]|喜欢|不太?喜欢|不怎么喜欢|讨厌|爱[吃喝看]|不[吃喝]|今年[0-9]"
     "|[0-9]{1,3}岁|对[^，。]{1,12}过敏|养了?[一两]|现居|叫[^，。]{2,4}$|做[^，。]{2,8}的?$|会说)"
 )
-_WITHOUT_SUBJECT_EN = re.compile(r"(?:and )?(?:live in|live|work (?:as|at|for)|study at|speak|love|hate|prefer)\s", re.IGNORECASE)
+_WITHOUT_SUBJECT_EN = re.compile(
+    r"(?:and )?(?:live in|live|work (?:as|at|for)|study at|speak|love|hate|prefer)\s", re.IGNORECASE
+)
 _NOW = re.compile("现在|如今|\\bnow\\b", re.IGNORECASE)
 
 
@@ -107,10 +109,8 @@ class RuleFactExtractor:
         self, text: str, reference: datetime | None, dialogue: Dialogue | None = None
     ) -> list[FactCandidate]:
         found: list[FactCandidate] = []
-        about = _NOBODY
         for sentence in sentences(text):
             if speech_acts.asks(sentence.text) or speech_acts.is_unreal(sentence.text):
-                about = _NOBODY
                 continue
             listed = whole_list(sentence)
             if listed is not None and not speech_acts.is_past(listed.text) and not speech_acts.is_reported(listed.text):
@@ -118,7 +118,7 @@ class RuleFactExtractor:
                 if facts:
                     found += _spanned(facts, listed)
                     continue
-            facts, about = self._of_clauses(sentence, reference, dialogue)
+            facts = self._of_clauses(sentence, reference, dialogue)
             found += facts
             if len(found) >= MAX_FACTS:
                 break
@@ -126,7 +126,7 @@ class RuleFactExtractor:
 
     def _of_clauses(
         self, sentence: Clause, reference: datetime | None, dialogue: Dialogue | None
-    ) -> tuple[list[FactCandidate], str]:
+    ) -> list[FactCandidate]:
         found: list[FactCandidate] = []
         reported = speech_acts.is_reported(sentence.text)
         about, carried, was, decided = _NOBODY, "", False, False
@@ -159,7 +159,7 @@ class RuleFactExtractor:
             elif facts and (start := since(clause.text, reference)):
                 facts = [replace(fact, valid_from=fact.valid_from or start) for fact in facts]
             found += _spanned(facts, clause)
-        return found, about
+        return found
 
     def _of_clause(
         self, clause: str, reference: datetime | None, about: str, reported: bool

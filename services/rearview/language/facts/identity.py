@@ -7,7 +7,8 @@ from rearview.language.facts.statement import EN_SELF, NAME_EN, ZH_PERSON, ZH_SE
 _ZH_PLACE = "(?P<value>(?!哪|那|这|一|我|你|他|她|了|酒店|宾馆|医院|里)[^，。从]{2,40}?)"
 _EN_PLACE = r"(?P<value>(?:the )?(?-i:[A-Z0-9])[A-Za-z0-9.,#' -]{1,60}?|[\u4e00-\u9fff]{2,20})"
 _EN_PLACE_TAIL = (
-    r"(?: (?:now|with .*|for .*|since .*|because .*|and .*|last .*|recently|these days|(?:an?|one|two|three|four|five|six|a few|a couple of|several|[0-9]{1,2}) (?:day|week|month|year)s? ago|this .*"
+    r"(?: (?:now|with .*|for .*|since .*|because .*|and .*|last .*|recently|these days|(?:an?|one|two|three|four|five"
+    r"|six|a few|a couple of|several|[0-9]{1,2}) (?:day|week|month|year)s? ago|this .*"
     r"|in (?:january|february|march|april|may|june|july|august|september|october|november|december|[0-9]{4})))?"
 )
 _ZH_JOBS = (
@@ -21,7 +22,9 @@ _EN_JOB = (
     r"|student|accountant|manager|writer|journalist|chef|cook|driver|professor|researcher|artist|photographer"
     r"|scientist|analyst|consultant|architect|musician|pilot|dentist|electrician|plumber|firefighter"
     r"|librarian|translator|editor|therapist|veterinarian|vet|mechanic|barista|freelancer|entrepreneur"
-    r"|pharmacist|carpenter|farmer|practitioner|waiter|waitress|bartender|hairdresser|tailor|butcher|gardener|nanny|coach|trainer|trader|banker|broker|intern|founder|producer|director|secretary|receptionist|counselor|counsellor|surgeon|economist|baker|cashier|recruiter|paramedic))"
+    r"|pharmacist|carpenter|farmer|practitioner|waiter|waitress|bartender|hairdresser|tailor|butcher|gardener|nanny"
+    r"|coach|trainer|trader|banker|broker|intern|founder|producer|director|secretary|receptionist|counselor"
+    r"|counsellor|surgeon|economist|baker|cashier|recruiter|paramedic))"
 )
 _EN_ORGANISATION = r"(?P<value>(?:the )?(?-i:[A-Z])[A-Za-z0-9&.' -]{1,40}?)"
 _ZH_ORGANISATION = "(?P<value>(?!家|公司|这|那|外|哪|一家|一个)[^，。我你他她]{2,16}?)"
@@ -52,7 +55,11 @@ _NAMES = (
         rf"(?:my (?:full |first )?name(?: is|'s)|i(?:'m| am) called|(?:please |you can |just )*call me) "
         rf"(?P<value>{NAME_EN})(?:, not .*)?",
     ),
-    en("name", rf"(?:i go by|(?:everyone|people|friends|my friends|they all) calls? me) {NAME_EN.replace('(?-i:', '(?P<value>(?-i:', 1)})"),
+    en(
+        "name",
+        rf"(?:i go by|(?:everyone|people|friends|my friends"
+        rf"|they all) calls? me) {NAME_EN.replace('(?-i:', '(?P<value>(?-i:', 1)})",
+    ),
     zh("name", f"我(?:的)?(?:本名|真名|英文名|中文名|全名)(?:是|叫)(?P<value>[\u4e00-\u9fff·]{{2,5}}?|{NAME_EN})"),
     en("name", rf"(?:i'm|i am|this is) (?P<value>(?!Brazil){NAME_EN})(?<!ing)(?<!ed)(?<!ian)(?<!ese)(?<!ish)"),
 )
@@ -63,7 +70,11 @@ _HOMES = (
         f"(?:{ZH_SELF}(?:住在|定居在?|家住在?|人在|现居|居住在|租住在)|我们?家住在?|我们?家(?:现在)?在|我的?(?:家庭)?(?:地址|住址)(?:是|[:：])){_ZH_PLACE}",
     ),
     zh("residence", f"{ZH_SELF}从(?P<replaced>[^，。搬]{{2,16}})搬(?:到|去|家到)了?{_ZH_PLACE}", stance=Stance.CHANGE),
-    zh("residence", f"(?:{ZH_SELF}|我们家?(?:刚|最近|已经)*)(?:搬到了?|搬去了?|搬家到了?|搬来了?){_ZH_PLACE}", stance=Stance.CHANGE),
+    zh(
+        "residence",
+        f"(?:{ZH_SELF}|我们家?(?:刚|最近|已经)*)(?:搬到了?|搬去了?|搬家到了?|搬来了?){_ZH_PLACE}",
+        stance=Stance.CHANGE,
+    ),
     zh(
         "residence",
         f"{ZH_SELF}(?:已经)?不(?:再)?住在?{_ZH_PLACE}",
@@ -72,12 +83,14 @@ _HOMES = (
     ),
     en(
         "residence",
-        r"(?:(?:i|we)(?: now| currently| still)? live (?:in|at|on)|i(?:'m| am)(?: currently| now)? (?:based|living) in|i reside in|my home is in|i(?:'ve| have) (?:been living|lived) in(?=.* (?:since|for) )"
+        r"(?:(?:i|we)(?: now| currently| still)? live (?:in|at|on)|i(?:'m| am)(?: currently| now)? (?:based"
+        r"|living) in|i reside in|my home is in|i(?:'ve| have) (?:been living|lived) in(?=.* (?:since|for) )"
         rf"|my (?:new |home )?address is(?: now)?) {_EN_PLACE}{_EN_PLACE_TAIL}",
     ),
     en(
         "residence",
-        rf"(?:i|we)(?:'ve| have)?(?: just| recently)? moved from (?P<replaced>[A-Z][A-Za-z .'-]{{1,30}}?) to {_EN_PLACE}"
+        rf"(?:i|we)(?:'ve| have)?(?: just"
+        rf"| recently)? moved from (?P<replaced>[A-Z][A-Za-z .'-]{{1,30}}?) to {_EN_PLACE}"
         rf"{_EN_PLACE_TAIL}",
         stance=Stance.CHANGE,
     ),
@@ -108,7 +121,8 @@ _WORK = (
     zh("job", f"我(?:现在|已经)*(?:并)?不(?:再)?是(?:一?[名个位])?{_ZH_JOB}", denied=True, stance=Stance.NEGATION),
     en(
         "job",
-        rf"(?:{EN_SELF} an?|i work as an?|i(?:'m| am) working as an?|my job is (?:being )?an?|i became an?) {_EN_JOB}(?: (?:at|for|in|by|from) .*)?",
+        rf"(?:{EN_SELF} an?|i work as an?|i(?:'m| am) working as an?|my job is (?:being )?an?"
+        rf"|i became an?) {_EN_JOB}(?: (?:at|for|in|by|from) .*)?",
     ),
     en("job", rf"(?:i'm|i am) (?:not|no longer) an? {_EN_JOB}(?: any ?more)?", denied=True, stance=Stance.NEGATION),
     zh("employer", f"{ZH_SELF}(?:就职于|任职于|供职于){_ZH_ORGANISATION}"),
@@ -116,26 +130,41 @@ _WORK = (
     zh("employer", f"{ZH_SELF}(?:跳槽到|跳槽去|入职|加入)了?{_ZH_ORGANISATION}", stance=Stance.CHANGE),
     zh(
         "employer",
-        f"{ZH_SELF}(?:从{_ZH_ORGANISATION}(?:离职|辞职)|不在{_ZH_ORGANISATION.replace('value', 'value2')}(?:工作|上班|干))",
+        f"{ZH_SELF}(?:从{_ZH_ORGANISATION}(?:离职|辞职)"
+        f"|不在{_ZH_ORGANISATION.replace('value', 'value2')}(?:工作|上班|干))",
         denied=True,
         stance=Stance.NEGATION,
     ),
     en(
         "employer",
-        rf"(?:i(?: now| currently)? work (?:at|for)|i(?:'m| am) (?:employed|working) (?:at|by|for)|my employer is) {_EN_ORGANISATION}(?: as (?:an? )?(?P<job>[a-z ]{{3,30}}?))?"
+        rf"(?:i(?: now| currently)? work (?:at|for)|i(?:'m| am) (?:employed|working) (?:at|by|for)"
+        rf"|my employer is) {_EN_ORGANISATION}(?: as (?:an? )?(?P<job>[a-z ]{{3,30}}?))?"
         r"(?: (?:in|since|on) .*| now)?",
     ),
-    en("employer", rf"i(?:'ve| have)?(?: just| recently)? (?:joined|started (?:working )?at|got a job at|been hired by) {_EN_ORGANISATION}", stance=Stance.CHANGE),
     en(
         "employer",
-        rf"i(?:'ve| have)?(?: just| recently)? (?:quit my job at|left my job at|resigned from|left(?= (?:Amazon|Google|Microsoft|Apple|Meta|Tesla|Netflix|IBM|Intel|Oracle|Nvidia))|no longer work (?:at|for)"
+        rf"i(?:'ve| have)?(?: just| recently)? (?:joined|started (?:working )?at|got a job at"
+        rf"|been hired by) {_EN_ORGANISATION}",
+        stance=Stance.CHANGE,
+    ),
+    en(
+        "employer",
+        rf"i(?:'ve| have)?(?: just| recently)? (?:quit my job at|left my job at|resigned from|left(?= (?:Amazon"
+        rf"|Google|Microsoft|Apple|Meta|Tesla|Netflix|IBM|Intel|Oracle|Nvidia))|no longer work (?:at|for)"
         rf"|don't work (?:at|for)) {_EN_ORGANISATION}(?: anymore)?",
         denied=True,
         stance=Stance.NEGATION,
     ),
     zh("school", f"{ZH_SELF}(?:毕业于(?P<value>[^，。]{{2,16}}?)|是(?P<value2>[^，。]{{2,16}}?)毕业的?)"),
-    zh("school", f"{ZH_SELF}在(?P<value>[^，。家]{{2,16}}?(?:大学|学院|学校|中学|小学|高中))(?:读书|上学|学习|念书|就读)"),
-    en("school", r"i (?:graduated from|study at|go to|attend|am studying at) (?P<value>(?:the )?(?-i:[A-Z])[A-Za-z' -]{1,40}?)(?<!Home)(?: in .*)?"),
+    zh(
+        "school",
+        f"{ZH_SELF}在(?P<value>[^，。家]{{2,16}}?(?:大学|学院|学校|中学|小学|高中))(?:读书|上学|学习|念书|就读)",
+    ),
+    en(
+        "school",
+        r"i (?:graduated from|study at|go to|attend"
+        r"|am studying at) (?P<value>(?:the )?(?-i:[A-Z])[A-Za-z' -]{1,40}?)(?<!Home)(?: in .*)?",
+    ),
     en("school", r"i(?:'m| am) (?:a student|studying) at (?P<value>(?:the )?(?-i:[A-Z])[A-Za-z' -]{1,40}?)"),
     zh("major", f"{ZH_SELF}(?:学的?是|主修|的专业是)(?P<value>[^，。什]{{2,12}}?)(?:专业)?的?"),
     en("major", r"i(?:'m| am) majoring in (?P<value>[a-z ]{3,30}?)"),
@@ -157,7 +186,8 @@ _CARRIERS = (
     ),
     en(
         "carrier",
-        r"(?:i(?: now)? use|i(?:'m| am)(?: now)? (?:with|on)) (?P<value>China Mobile|China Unicom|China Telecom|Verizon|AT&T"
+        r"(?:i(?: now)? use|i(?:'m| am)(?: now)? (?:with|on)) (?P<value>China Mobile|China Unicom|China Telecom"
+        r"|Verizon|AT&T"
         r"|T-Mobile|Vodafone|Sprint|Orange|Airtel|Jio|Telstra|Rogers)(?: now| as my (?:phone |mobile )?carrier)?",
     ),
 )

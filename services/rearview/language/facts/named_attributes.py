@@ -9,41 +9,57 @@ from dataclasses import dataclass
 
 from rearview.domain.fact import Stance
 from rearview.language.aliases import canonical, normalised
-from rearview.language.facts.cues import words_of
 from rearview.language.facts.attributes import Attribute, ValueType, by_alias
+from rearview.language.facts.cues import words_of
 from rearview.language.scripts import has_han
 
-_ZH_TOPICS = "旅行|旅游|装修|购车|买车|买房|手机|电脑|婚礼|项目|营销|每月|月|年度|团建|出差|广告|聚会|生日会|论文|作业|报名|合同"
+_ZH_TOPICS = (
+    "旅行|旅游|装修|购车|买车|买房|手机|电脑|婚礼|项目|营销|每月|月|年度|团建|出差|广告|聚会|生日会|论文|作业|报名|合同"
+)
 _EN_TOPICS = (
     "travel|trip|vacation|wedding|renovation|project|marketing|monthly|annual|car|phone|laptop|holiday|advertising"
     "|party|food|grocery|training|thesis|application|contract"
 )
-_OWNER = r"(?P<owner>my|our|the|我们的?|咱们?的?|我的?|这个|这次)?\s*(?:(?:new|current|total|max|maximum|overall|old|整个|现在的|目前的|新的|这次|总)\s*)?(?:这次|每个月的?|一个月的?)?"
+_OWNER = (
+    r"(?P<owner>my|our|the|我们的?|咱们?的?|我的?|这个|这次)?\s*(?:(?:new|current|total|max|maximum|overall|old|整个"
+    r"|现在的|目前的|新的|这次|总)\s*)?(?:这次|每个月的?|一个月的?)?"
+)
 _CHANGED_ZH = (
     "(?:现在|已经|要|需要|都)*(?:改成|改为|改到|换成|换到|变成|变为|变更为|调到|调整为|调整到|调成|提高到|提到|提升到|提升至|增至|砍到|缩减到|压缩到|涨到|升到|降到|降低到"
     "|降为|减到|减少到|增加到|加到|推迟到|延期到|延到|提前到|更新为|更新成)了?"
 )
 _CHANGED_EN = (
-    r"(?:(?:has been|have been|was|is|got) (?:raised|increased|cut|reduced|changed|moved|pushed(?: back)?|extended|lowered"
-    r"|postponed|updated|bumped(?: up)?) to|(?:has |have |just )*(?:changed|increased|gone up|went up|dropped|gone down|went down"
+    r"(?:(?:has been|have been|was|is|got) (?:raised|increased|cut|reduced|changed|moved|pushed(?: back)?|extended"
+    r"|lowered"
+    r"|postponed|updated|bumped(?: up)?) to|(?:has |have |just )*(?:changed|increased|gone up|went up|dropped"
+    r"|gone down|went down"
     r"|moved) to|is now|are now|现在是|is going up to)"
 )
 _STATE = (
-    r"(?:大概|大约|差不多|现在|目前|已经|一共|总共|就|只)*(?:是|为|有|定在|定为|就定|定|[:：=])|在|(?:is|are)(?: set at| currently| still)?"
+    r"(?:大概|大约|差不多|现在|目前|已经|一共|总共|就|只)*(?:是|为|有|定在|定为|就定|定|[:：=])|在"
+    r"|(?:is|are)(?: set at| currently| still)?"
     r"|'s|of|大概|大约|差不多"
 )
 _AT_MOST = (
-    r"(?:绝对)?(?:不能|不要|别|不可以|不得)超过|不超过|最多(?:是|为|只有)?|上限(?:是|为)?|控制在|(?:is |are )?(?:capped at|at most|no more than|under"
+    r"(?:绝对)?(?:不能|不要|别|不可以|不得)超过|不超过|最多(?:是|为|只有)?|上限(?:是|为)?|控制在"
+    r"|(?:is |are )?(?:capped at|at most|no more than|under"
     r"|up to|limited to)|(?:must|should|can) not exceed|can't exceed|cannot exceed"
 )
 _NOT = r"(?:并|可)?不是|(?:is|are) not|isn't|aren't"
 _BUDGET = frozenset(("budget", "预算", "预算金额"))
 _VALUE = r"\s*(?P<value>\S.*)$"
-_FROM_ZH = "(?:现在|已经|要)*从(?P<replaced>[^，。改调涨降提增减换变]{1,16}?)(?:改|调|涨|降|提高|提|增加|加|减少|减|换|变|推迟|延)(?:成|到|为|至)了?"
-_FROM_EN = r"(?:(?:has |was |is |has been )?(?:changed|raised|increased|cut|reduced|moved|gone up|went up|dropped|went) )?from (?P<replaced_en>\S.{0,20}?) to"
+_FROM_ZH = (
+    "(?:现在|已经|要)*从(?P<replaced>[^，。改调涨降提增减换变]{1,16}?)"
+    "(?:改|调|涨|降|提高|提|增加|加|减少|减|换|变|推迟|延)(?:成|到|为|至)了?"
+)
+_FROM_EN = (
+    r"(?:(?:has |was |is |has been )?(?:changed|raised|increased|cut|reduced|moved|gone up|went up|dropped"
+    r"|went) )?from (?P<replaced_en>\S.{0,20}?) to"
+)
 _SET_EN = (
     r"(?:please |let's |can you |i'd like to |i want to )?(?:(?P<us>i|we)(?:'ve| have)?(?: just)? )?"
-    r"(?:changed?|set|updated?|raised?|cut|increased?|lowered?|reduced?|moved?|push(?:ed)?|extend(?:ed)?|make|made|bump(?:ed)?)"
+    r"(?:changed?|set|updated?|raised?|cut|increased?|lowered?|reduced?|moved?|push(?:ed)?|extend(?:ed)?|make|made"
+    r"|bump(?:ed)?)"
 )
 _SETS = re.compile(r"(?:[a-z' ]{0,20} )?set\s|.*(?:设为|设成|定为|定在)", re.IGNORECASE)
 _RETRACTED = (
@@ -53,7 +69,8 @@ _RETRACTED = (
 )
 _RETRACT = (
     r"(?:请|帮我|麻烦|你)*(?:把)?(?:忘掉|忘了|忘记|别管|不用管|不要管|取消|撤回|删掉|删除|去掉)(?:掉)?(?:我)?(?:之前|刚才|以前|上次)?(?:说|提)?的?(?:关于)?"
-    r"|(?:please |you can |let's |just )*(?:forget(?: about)?|never ?mind(?: about)?|disregard|ignore|scratch|drop|cancel|delete|remove)(?: what i said about)?\s"
+    r"|(?:please |you can |let's |just )*(?:forget(?: about)?|never ?mind(?: about)?|disregard|ignore|scratch|drop"
+    r"|cancel|delete|remove)(?: what i said about)?\s"
 )
 _SAID_BEFORE = "(?:我)?(?:之前|刚才|刚刚|上次|以前|先前|此前)?(?:说|提|讲)过?的(?:那个)?"
 
@@ -89,13 +106,17 @@ class NamedAttributes:
             re.IGNORECASE,
         )
         self._set = re.compile(
-            rf"{_SET_EN}\s+{head}(?:up |down |back )?(?:from (?P<replaced>\S.{{0,20}}?) )?(?:to|at){_VALUE}", re.IGNORECASE
+            rf"{_SET_EN}\s+{head}(?:up |down |back )?(?:from (?P<replaced>\S.{{0,20}}?) )?(?:to|at){_VALUE}",
+            re.IGNORECASE,
         )
         self._set_zh = re.compile(
-            rf"(?:请|帮我|我|麻烦)?(?:想)?把{head}(?:{_FROM_ZH}|{_CHANGED_ZH}|设为|设成|定为|定在){_VALUE}", re.IGNORECASE
+            rf"(?:请|帮我|我|麻烦)?(?:想)?把{head}(?:{_FROM_ZH}|{_CHANGED_ZH}|设为|设成|定为|定在){_VALUE}",
+            re.IGNORECASE,
         )
         self._retracted = re.compile(rf"(?:{_SAID_BEFORE})?{head}(?:{_RETRACTED})\s*$", re.IGNORECASE)
-        self._retract = re.compile(rf"(?:{_RETRACT}){head}(?:i (?:mentioned|gave|told you).*|吧|了|please)?\s*$", re.IGNORECASE)
+        self._retract = re.compile(
+            rf"(?:{_RETRACT}){head}(?:i (?:mentioned|gave|told you).*|吧|了|please)?\s*$", re.IGNORECASE
+        )
 
     def is_label(self, text: str) -> bool:
         """Whether a text is an attribute's name and nothing else."""
@@ -121,7 +142,9 @@ class NamedAttributes:
         for pattern in (self._set, self._set_zh):
             if match := pattern.match(clause):
                 stance = Stance.STANDING if _SETS.match(clause) else Stance.CHANGE
-                return NamedStatement(self._attribute(match), _topic(match), match["value"], stance, match["replaced"] or "")
+                return NamedStatement(
+                    self._attribute(match), _topic(match), match["value"], stance, match["replaced"] or ""
+                )
         match = self._stated.match(clause)
         return self._statement(match) if match else None
 

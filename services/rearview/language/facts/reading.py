@@ -16,7 +16,10 @@ from rearview.language.facts.values import MAX_VALUE_CHARACTERS, tidy, value_key
 PLACEHOLDER = re.compile(r"\[[A-Z_]{2,20}(?:_[0-9]{1,4})?\]")
 """What redaction leaves; it is no value."""
 
-_ABOUT = r"(?:大概|大约|差不多|约|每个?月|每年|一个月|一年|一共|总共|只有|就|about |around |roughly |approximately |only |just |still )*"
+_ABOUT = (
+    r"(?:大概|大约|差不多|约|每个?月|每年|一个月|一年|一共|总共|只有|就"
+    r"|about |around |roughly |approximately |only |just |still )*"
+)
 _AFTER = (
     r"(?:左右|上下|以内|吧|了|啦|哦|呢|的|啊|呀)*"
     r"(?: (?:or so|now|total|in total|at most|max|at the moment|tops))?"
@@ -27,14 +30,18 @@ _MONEY = re.compile(rf"{_ABOUT}{MONEY}{_AFTER}\s*$", re.IGNORECASE)
 _NAME = re.compile(rf"(?:{NAME_EN}|{NAME_ZH}|[\u4e00-\u9fff·]{{2,8}})\s*$")
 _NO_TEXT = re.compile(
     r"^(?:什么|多少|哪|谁|不|没|很|太|这|那|我|你|他|她|它|好|最|越"
-    r"|(?:very|too|not|so|what|how|who|that|this|it|my|your|his|her|their|in|on|at(?!&)|to|from|for|of|with|about|getting|being|going"
-    r"|important|good|bad|great|nice|better|worse|here|there|same|different|where|when|why|because|been|never|always|still"
+    r"|(?:very|too|not|so|what|how|who|that|this|it|my|your|his|her|their|in|on|at(?!&)|to|from|for|of|with|about"
+    r"|getting|being|going"
+    r"|important|good|bad|great|nice|better|worse|here|there|same|different|where|when|why|because|been|never|always"
+    r"|still"
     r"|(?:a|an|the) (?:mess|problem|lot|bit|same|one|good|bad|great|nice|real))\b)",
     re.IGNORECASE,
 )
 _COMMENT = re.compile(
-    r"(?:[a-z]+(?:ible|able|ful|ous|less|ive)|(?:confus|annoy|work|chang|miss|approach|com|bor|amaz|pend|fail|runn|gett)ing|broken|down|up"
-    r"|wrong|full|dead|gone|empty|slow|fast|weird|awful|fine|okay|ok|unknown|private|secret|closed|open|late|early|high|low|tight"
+    r"(?:[a-z]+(?:ible|able|ful|ous|less|ive)|(?:confus|annoy|work|chang|miss|approach|com|bor|amaz|pend|fail|runn"
+    r"|gett)ing|broken|down|up"
+    r"|wrong|full|dead|gone|empty|slow|fast|weird|awful|fine|okay|ok|unknown|private|secret|closed|open|late|early"
+    r"|high|low|tight"
     r"|short|long|big|small|huge|expensive|cheap)$"
 )
 _TRAILING_DE = re.compile("(?<=..)的$")

@@ -13,30 +13,118 @@ _ZH_RELATION = "|".join(re.escape(word) for word in relation_words() if has_han(
 _EN_RELATION = "|".join(re.escape(word) for word in relation_words() if not has_han(word))
 _LONG_NAME = 3
 _NO_NAME = frozenset(
-    "the this that these those it i my we our you your he she they his her their there here what who how why when"
-    " where everyone everybody someone somebody nobody anyone people today tomorrow yesterday monday tuesday wednesday"
-    " thursday friday saturday sunday january february march april may june july august september october november"
-    " december and but so or if yes no ok okay well oh hi hello hey please thanks sorry actually also maybe just not"
-    " now then never always don do".split()
+    [
+        "the",
+        "this",
+        "that",
+        "these",
+        "those",
+        "it",
+        "i",
+        "my",
+        "we",
+        "our",
+        "you",
+        "your",
+        "he",
+        "she",
+        "they",
+        "his",
+        "her",
+        "their",
+        "there",
+        "here",
+        "what",
+        "who",
+        "how",
+        "why",
+        "when",
+        "where",
+        "everyone",
+        "everybody",
+        "someone",
+        "somebody",
+        "nobody",
+        "anyone",
+        "people",
+        "today",
+        "tomorrow",
+        "yesterday",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "and",
+        "but",
+        "so",
+        "or",
+        "if",
+        "yes",
+        "no",
+        "ok",
+        "okay",
+        "well",
+        "oh",
+        "hi",
+        "hello",
+        "hey",
+        "please",
+        "thanks",
+        "sorry",
+        "actually",
+        "also",
+        "maybe",
+        "just",
+        "not",
+        "now",
+        "then",
+        "never",
+        "always",
+        "don",
+        "do",
+    ]
 )
 _ZH_RELATED = re.compile(f"我(?:的|家|们)?(?:大|小|二)?(?P<relation>{_ZH_RELATION})(?P<rest>.+)", re.DOTALL)
 _ZH_NAMED = re.compile(f"{ZH_PERSON}", re.DOTALL)
 _ZH_NAME_THEN = re.compile(f"(?P<name>{ZH_PERSON}|{NAME_EN})(?P<rest>.*)", re.DOTALL)
 _EN_RELATED = re.compile(
-    rf"my (?:best |older |younger |big |little |elder |twin |new )?(?P<relation>{_EN_RELATION})(?P<possessive>'s)?(?![a-z])"
+    rf"my (?:best |older |younger |big |little |elder |twin "
+    rf"|new )?(?P<relation>{_EN_RELATION})(?P<possessive>'s)?(?![a-z])"
     rf"(?:,? (?P<name>{NAME_EN}),?(?P<name_possessive>'s)?(?![a-z']))?(?P<rest>.+)",
     re.IGNORECASE | re.DOTALL,
 )
 _EN_NAMED = re.compile(rf"(?P<name>{NAME_EN})(?P<possessive>'s)?(?P<rest> .+)", re.DOTALL)
 _ZH_CALLED = re.compile(f"(?:的?名字|的?姓名)?(?:叫|是)(?P<name>{ZH_PERSON}|{NAME_EN})\\s*$")
-_EN_CALLED = re.compile(rf"\s*(?:name )?(?:is|is called|is named|called|named)\s+(?:called |named )?(?P<name>{NAME_EN})\s*$", re.IGNORECASE)
+_EN_CALLED = re.compile(
+    rf"\s*(?:name )?(?:is|is called|is named|called|named)\s+(?:called |named )?(?P<name>{NAME_EN})\s*$", re.IGNORECASE
+)
 _ZH_IS_MINE = re.compile(f"(?P<name>{ZH_PERSON}|{NAME_EN})是我的?(?P<relation>{_ZH_RELATION})\\s*$")
 _EN_IS_MINE = re.compile(
     rf"(?P<name>(?-i:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?{NAME_EN}) is my (?P<relation>{_EN_RELATION})\s*$", re.IGNORECASE
 )
-_ZH_HAS = re.compile(f"我(?:还)?有(?:一|两)?[个位](?P<relation>{_ZH_RELATION})(?:名字)?叫(?P<name>{ZH_PERSON}|{NAME_EN}|[\u4e00-\u9fff]{{2,3}})\\s*$")
+_ZH_HAS = re.compile(
+    f"我(?:还)?有(?:一|两)?[个位](?P<relation>{_ZH_RELATION})(?:名字)?叫(?P<name>{ZH_PERSON}|{NAME_EN}"
+    f"|[\u4e00-\u9fff]{{2,3}})\\s*$"
+)
 _EN_HAS = re.compile(
-    rf"(?:i|we) have an? (?:older |younger |little |big |twin )?(?P<relation>{_EN_RELATION}) (?:named|called) (?P<name>{NAME_EN})\s*$", re.IGNORECASE
+    rf"(?:i|we) have an? (?:older |younger |little |big |twin )?(?P<relation>{_EN_RELATION}) (?:named"
+    rf"|called) (?P<name>{NAME_EN})\s*$",
+    re.IGNORECASE,
 )
 _SAID = re.compile(
     r"^\s*(?:跟我|和我|对我)?(?:说|告诉我|提到|表示)过?[:：,，]?\s*(?:[他她](?=.))"
@@ -44,11 +132,14 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _EN_THIRD_VERB = re.compile(
-    r"^ (?:also |really |just |still |now |always |usually )*(?P<verb>lives|works|likes|loves|hates|enjoys|prefers|drinks|eats|drives"
-    r"|owns|speaks|studies|weighs|wears|dislikes|detests|takes|pays|earns|makes|rides|has|is|was|doesn't|does|isn't|uses)\b"
+    r"^ (?:also |really |just |still |now |always |usually )*(?P<verb>lives|works|likes|loves|hates|enjoys|prefers"
+    r"|drinks|eats|drives"
+    r"|owns|speaks|studies|weighs|wears|dislikes|detests|takes|pays|earns|makes|rides|has|is|was|doesn't|does|isn't"
+    r"|uses)\b"
 )
 _EN_OTHER_VERB = re.compile(
-    r"^ (?:also |really |just |recently |can |can't |cannot |never |already )*(?:moved|switched|bought|sold|quit|joined|graduated|turned|got|became"
+    r"^ (?:also |really |just |recently |can |can't |cannot |never |already )*(?:moved|switched|bought|sold|quit"
+    r"|joined|graduated|turned|got|became"
     r"|grew|majored|speak|eat|drink|left|changed|adopted)\b"
 )
 _VERBS = {"has": "have", "is": "am", "doesn't": "don't", "does": "do", "studies": "study", "was": "was"}
@@ -72,7 +163,11 @@ class Retold:
 
 def named_relations(clause: str) -> Iterator[Named]:
     """The relations that a clause gives a name to; "我女朋友是老师" gives none."""
-    return (named for named in _named_relations(clause) if category_of(named.name) != "occupation" and not relation_key(named.name))
+    return (
+        named
+        for named in _named_relations(clause)
+        if category_of(named.name) != "occupation" and not relation_key(named.name)
+    )
 
 
 def _named_relations(clause: str) -> Iterator[Named]:
@@ -102,6 +197,9 @@ def retold(clause: str) -> Iterator[Retold]:
         yield from _zh_retold(relation_key(related["relation"]) or related["relation"], rest)
     elif (related := _EN_RELATED.match(clause)) is not None:
         who = related["name"] or relation_key(related["relation"]) or related["relation"]
+        if related["relation"].lower() == "parents":
+            yield Retold(person(who), "I" + related["rest"])
+            return
         yield from _en_retold(who, bool(related["possessive"] or related["name_possessive"]), related["rest"])
     elif clause[:1] != "我" and (named := _ZH_NAME_THEN.match(clause)) is not None and has_han(clause):
         for name in _name_lengths(clause, named):

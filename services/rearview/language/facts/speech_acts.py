@@ -30,10 +30,13 @@ _OTHERS_WORDS = cue(
 
 _UNREAL = cue(
     "如果|假如|假设|假使|假定|要是|万一|倘若|若是|的话|可能|也许|或许|好像|似乎|说不定|没准|恨不得|希望|梦想|但愿|就好了|幻想",
-    r"\b(?:if|would|could|might|may(?= (?:be|have|move|go|buy|switch|need))|maybe|perhaps|possibly|suppos(?:e|ing)|imagine"
-    r"|assum(?:e|ing)|wish|hope|hoping|unless|pretend|not sure|i'd(?! rather)|we'd|wouldn't|hypothetically|in theory|say i|let's say"
+    r"\b(?:if|would|could|might|may(?= (?:be|have|move|go|buy|switch|need))|maybe|perhaps|possibly|suppos(?:e|ing)"
+    r"|imagine"
+    r"|assum(?:e|ing)|wish|hope|hoping|unless|pretend|not sure|i'd(?! rather)|we'd|wouldn't|hypothetically|in theory"
+    r"|say i|let's say"
     r"|what if|provided that)\b",
-    "if would could might may maybe perhaps possibly suppose supposing imagine assume assuming wish hope hoping unless pretend not d"
+    "if would could might may maybe perhaps possibly suppose supposing imagine assume assuming wish hope hoping"
+    " unless pretend not d"
     " wouldn hypothetically in say let what provided",
 )
 _EXAMPLE = cue(
@@ -43,7 +46,8 @@ _EXAMPLE = cue(
 )
 _PAST = cue(
     "(?<![日号点月年周一二三四五六天])以前|曾经|当年|(?:我|^)原来|(?:我|^)本来|小时候|年轻时|读书时|差点|差一点|那时候?|的时候|上学时|在职时",
-    r"\b(?:used to|when i (?:was|lived|worked|had|studied)|as a (?:kid|child|teenager)|in my (?:childhood|youth)|back then|almost|nearly"
+    r"\b(?:used to|when i (?:was|lived|worked|had|studied)|as a (?:kid|child|teenager)|in my (?:childhood|youth)"
+    r"|back then|almost|nearly"
     r"|once upon|formerly|previously)\b",
     "used when as in back almost nearly once formerly previously",
 )
@@ -56,23 +60,27 @@ _INTENTION = cue(
 )
 
 _REPORTERS = (
-    "[他她它]们?|妈妈?|爸爸?|老婆|老公|朋友|同事|老板|领导|客户|老师|医生|别人|有人|大家|人家|网上|书上|新闻上?|广告|歌词里?|电影里?|剧里|小说里?"
+    "[他她它]们?|妈妈?|爸爸?|老婆|老公|朋友|同事|老板|领导|客户|老师|医生|别人|有人|大家|人家"
+    "|网上|书上|新闻上?|广告|歌词里?|电影里?|剧里|小说里?"
 )
 _REPORTED = cue(
     rf"(?:{_REPORTERS})(?:们|总|也|就|都|曾|刚才?)*(?:跟我|和我|对我)?(?:说|告诉|表示|问|觉得|认为|写|唱|提到)"
     r"|(?<!老实)(?<!我)(?<!跟你)(?<!实话)(?<!来)(?<!再)(?<!是)(?<!这么)(?<!听我)说(?:[她他我])|写道|写着|唱着|唱道|听说|据说",
-    r"\b(?!i\b|we\b)[a-z]+(?:'s)? (?:said|says|saying|told|tells|asked|asks|claims|claimed|thinks|wrote|writes|goes|mentioned"
+    r"\b(?!i\b|we\b)[a-z]+(?:'s)? (?:said|says|saying|told|tells|asked|asks|claims|claimed|thinks|wrote|writes|goes"
+    r"|mentioned"
     r"|insists|believes|shouted|sings|sang)\b|\baccording to\b|\bquote\b",
-    "said says saying told tells asked asks claims claimed thinks wrote writes goes mentioned insists believes shouted sings sang"
+    "said says saying told tells asked asks claims claimed thinks wrote writes goes mentioned insists believes shouted"
+    " sings sang"
     " according quote",
 )
 
-_ENDS_ASKING = re.compile("[?？]\\s*[)）\"”]*\\s*$|[吗呢么嘛][\\s。!！~.]*$|来着[\\s。.]*$")
+_ENDS_ASKING = re.compile('[?？]\\s*[)）"”]*\\s*$|[吗呢么嘛][\\s。!！~.]*$|来着[\\s。.]*$')
 _ZH_ASKS = re.compile(
     "什么|怎么|为什么|为啥|多少|哪[里儿个天些家种位款]|几[点号个](?!月)|谁|是不是|有没有|能不能|会不会|要不要|够不够|好不好|可不可以|行不行|是否|还是.{1,12}呢"
 )
 _EN_ASKS = re.compile(
-    r"^(?:(?:so|and|but|well|hey|ok|okay|hi)[, ]+)*(?:what|when|where|who|whom|whose|why|how|which|is|are|was|were|am|does|did|has|had"
+    r"^(?:(?:so|and|but|well|hey|ok|okay|hi)[, ]+)*(?:what|when|where|who|whom|whose|why|how|which|is|are|was|were|am"
+    r"|does|did|has|had"
     r"|can|could|will|would|should|may|might|shall|do(?= (?:you|i|we|they|my|the))|have(?= (?:you|i|we|they)))\b",
     re.IGNORECASE,
 )

@@ -13,23 +13,29 @@ _EN_TAIL = r"(?: (?:now|instead|recently|as my (?:phone |mobile )?carrier|last (
 
 PATTERNS: tuple[re.Pattern[str], ...] = (
     re.compile(
-        f"(?:{ZH_SELF}|请|帮我|给我)?(?:把)?(?:手机|电话|运营商|号码)*从(?P<replaced>[^，。换改]{{1,16}}?)(?:换|改|转)(?:成|到|用|喝|吃)了?{_ZH_NEW}{ZH_TAIL}$",
+        f"(?:{ZH_SELF}|请|帮我|给我)?(?:把)?(?:手机|电话|运营商|号码)*从(?P<replaced>[^，。换改]{{1,16}}?)(?:换|改"
+        f"|转)(?:成|到|用|喝|吃)了?{_ZH_NEW}{ZH_TAIL}$",
         re.IGNORECASE,
     ),
     re.compile(
-        f"(?:{ZH_SELF}|请|帮我|给我|以后|今后|都|还是)*(?:把)?(?:的)?(?:手机|电话|运营商|号码|号|卡)*(?:都)?(?:换|转)(?:成|到|用)了?{_ZH_NEW}(?:的?(?:手机)?[号卡])?{ZH_TAIL}$",
+        f"(?:{ZH_SELF}|请|帮我|给我|以后|今后|都|还是)*(?:把)?(?:的)?(?:手机|电话|运营商|号码|号|卡)*(?:都)?(?:换"
+        f"|转)(?:成|到|用)了?{_ZH_NEW}(?:的?(?:手机)?[号卡])?{ZH_TAIL}$",
         re.IGNORECASE,
     ),
     re.compile(
-        rf"i(?:'ve| have)?(?: just| recently)? (?:switched|changed|moved) from (?P<replaced>[a-z0-9][a-z0-9&' -]{{1,30}}?) to {_EN_NEW}"
+        rf"i(?:'ve| have)?(?: just| recently)? (?:switched|changed"
+        rf"|moved) from (?P<replaced>[a-z0-9][a-z0-9&' -]{{1,30}}?) to {_EN_NEW}"
         rf"{_EN_TAIL}$",
         re.IGNORECASE,
     ),
     re.compile(
-        rf"(?:please )?(?:i(?:'ve| have)?(?: just| recently)? switched|switch(?: me)?) (?:over )?to {_EN_NEW}{_EN_TAIL}$",
+        rf"(?:please )?(?:i(?:'ve| have)?(?: just| recently)? switched"
+        rf"|switch(?: me)?) (?:over )?to {_EN_NEW}{_EN_TAIL}$",
         re.IGNORECASE,
     ),
 )
 
-DEVICE = re.compile("手机|电脑|平板|相机|耳机|车$|iphone|android|pixel|macbook|laptop|phone|galaxy|thinkpad|windows|mac$", re.IGNORECASE)
+DEVICE = re.compile(
+    "手机|电脑|平板|相机|耳机|车$|iphone|android|pixel|macbook|laptop|phone|galaxy|thinkpad|windows|mac$", re.IGNORECASE
+)
 """Values that are things one owns."""

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from rearview.language.facts.reading import PLACEHOLDER
@@ -14,13 +15,62 @@ _MAX_DEPTH = 12
 _MAX_TEXT = 60
 
 _ID_KEY = re.compile(
-    r"^(?P<noun>[a-z][a-z_ -]*?)?[_ -]?(?:id|no|number|num|code|key|uuid|ref|reference)$|^(?P<zh>[\u4e00-\u9fff]{1,6}?)(?:号|编号|号码|单号|ID|id)$",
+    r"^(?P<noun>[a-z][a-z_ -]*?)?[_ -]?(?:id|no|number|num|code|key|uuid|ref|reference)$"
+    r"|^(?P<zh>[\u4e00-\u9fff]{1,6}?)(?:号|编号|号码|单号|ID|id)$",
     re.IGNORECASE,
 )
-_STATE_KEY = re.compile(r"^(?:[a-z]+[_ -]?)?(?:status|state|phase|stage)$|^[\u4e00-\u9fff]{0,4}(?:状态|进度)$", re.IGNORECASE)
+_STATE_KEY = re.compile(
+    r"^(?:[a-z]+[_ -]?)?(?:status|state|phase|stage)$|^[\u4e00-\u9fff]{0,4}(?:状态|进度)$", re.IGNORECASE
+)
 _CAMEL = re.compile("(?<=[a-z0-9])(?=[A-Z])")
-_NOT_IDS = frozenset(("phone", "card", "account", "zip", "postal", "country", "error", "status", "exit", "http", "return", "line", "page", "api", "access", "secret", "private", "public", "language", "currency", "room", "house", "手机", "电话", "身份证", "卡"))
-_NOUNS = {"订": "order", "订单": "order", "单": "order", "航班": "flight", "发票": "invoice", "工": "ticket", "工单": "ticket", "快递": "delivery", "运": "delivery", "任务": "task", "会议": "meeting", "合同": "contract", "退款": "refund", "预订": "booking", "预约": "booking", "流水": "transaction"}
+_NOT_IDS = frozenset(
+    (
+        "phone",
+        "card",
+        "account",
+        "zip",
+        "postal",
+        "country",
+        "error",
+        "status",
+        "exit",
+        "http",
+        "return",
+        "line",
+        "page",
+        "api",
+        "access",
+        "secret",
+        "private",
+        "public",
+        "language",
+        "currency",
+        "room",
+        "house",
+        "手机",
+        "电话",
+        "身份证",
+        "卡",
+    )
+)
+_NOUNS = {
+    "订": "order",
+    "订单": "order",
+    "单": "order",
+    "航班": "flight",
+    "发票": "invoice",
+    "工": "ticket",
+    "工单": "ticket",
+    "快递": "delivery",
+    "运": "delivery",
+    "任务": "task",
+    "会议": "meeting",
+    "合同": "contract",
+    "退款": "refund",
+    "预订": "booking",
+    "预约": "booking",
+    "流水": "transaction",
+}
 _RECORD = "record"
 
 
@@ -46,15 +96,11 @@ def tool_states(result: str, tool: str) -> Iterator[ToolState]:
     except (ValueError, RecursionError):
         return
     at = 0
-    count = 0
-    for record, identifier, attribute, value in _records(parsed, _noun_of(tool), 0):
+    for record, identifier, attribute, value in islice(_records(parsed, _noun_of(tool), 0), MAX_STATES):
         found = result.find(value, at)
         at = found if found >= 0 else at
         start = max(found, 0)
         yield ToolState(record, identifier, attribute, value, start, start + len(value) if found >= 0 else len(result))
-        count += 1
-        if count >= MAX_STATES:
-            return
 
 
 def _records(node: Any, noun: str, depth: int) -> Iterator[tuple[str, str, str, str]]:

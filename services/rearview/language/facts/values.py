@@ -8,11 +8,16 @@ from rearview.language.aliases import canonical, kind_of, normalised
 from rearview.language.data_files import load_yaml
 
 MAX_VALUE_CHARACTERS = 60
-_ARTICLE = re.compile(r"^(?:a (?:little bit of|little|bit of|lot of)|an?(?: (?:brand )?(?:new|used))?|(?:brand )?new(?= [a-z])|the|some|fluent|my|our)\s+", re.IGNORECASE)
+_ARTICLE = re.compile(
+    r"^(?:a (?:little bit of|little|bit of|lot of)|an?(?: (?:brand )?(?:new|used))?|(?:brand )?new(?= [a-z])|the"
+    r"|some|fluent|my|our)\s+",
+    re.IGNORECASE,
+)
 _SOME = re.compile(r"^(?:a (?:little bit of|little|bit of|lot of)|some|fluent)\s+", re.IGNORECASE)
 _ZH_VERB = re.compile("^(?:去|坐|用)?(?:[吃喝看听玩用坐])(?=..|[茶酒水鱼辣虾书])")
 _EN_VERB = re.compile(
-    r"^(?:to )?(?:drink(?:ing)?|eat(?:ing)?|watch(?:ing)?|listen(?:ing)? to|play(?:ing)?|having|tak(?:e|ing)|us(?:e|ing))"
+    r"^(?:to )?(?:drink(?:ing)?|eat(?:ing)?|watch(?:ing)?|listen(?:ing)? to|play(?:ing)?|having|tak(?:e|ing)|us(?:e"
+    r"|ing))"
     r" (?:the )?(?=.)",
     re.IGNORECASE,
 )
