@@ -19,6 +19,7 @@ from rearview.language.facts.decisions import announces
 from rearview.language.facts.dialogue import Dialogue, contrast, opening
 from rearview.language.facts.periods import bounded, since
 from rearview.language.facts.reading import text_value
+from rearview.language.facts.relations import subject_of
 from rearview.language.facts.roles import SPEAKING_ROLES, TOOL_ROLES
 from rearview.language.facts.tool_states import tool_states
 from rearview.language.facts.values import value_key
@@ -30,9 +31,10 @@ MAX_CHARACTERS = 4_000
 MAX_FACTS = 64
 _USER, _NOBODY = "user", ""
 _ME = re.compile("我(?!们公司|们的|妈|爸)|(?:I|i)(?:'m|'ve|'d)?(?![a-z])|my ", re.IGNORECASE)
+_ABOUT_ME = re.compile("我(?:姓|是(?!说)|今年|在|来自|现在|目前|毕业|改名)|i(?:'m| am)\\s", re.IGNORECASE)
 _WITHOUT_SUBJECT = re.compile(
     "(?:现在|目前)?(?:住在|来自|毕业于|在[^，。]{2,16}(?:工作|上班)|是一?[名个位]|喜欢|不太?喜欢|不怎么喜欢|讨厌|爱[吃喝看]|不[吃喝]|今年[0-9]"
-    "|[0-9]{1,3}岁|对[^，。]{1,12}过敏|养了?[一两]|现居|叫[^，。]{2,4}$|做[^，。]{2,8}的?$|会说)"
+    "|[0-9]{1,3}岁|对[^，。]{1,12}过敏|养了?[一两]|现居|(?:现在)?叫[^，。]{2,4}$|做[^，。]{2,8}的?$|会说)"
 )
 _WITHOUT_SUBJECT_EN = re.compile(
     r"(?:and )?(?:live in|live|work (?:as|at|for)|study at|speak|love|hate|prefer)\s", re.IGNORECASE
@@ -178,7 +180,10 @@ class RuleFactExtractor:
         relation = next((fact for fact in facts if fact.kind is FactKind.RELATION), None)
         if relation is not None:
             return facts, f"{PERSON}/{relation.value_key}"
-        return facts, _USER if _ME.match(clause) and not reported else _NOBODY
+        if (somebody := subject_of(clause)) is not None:
+            return facts, somebody
+        mine = not reported and ((bool(facts) and _ME.match(clause) is not None) or _ABOUT_ME.match(clause) is not None)
+        return facts, _USER if mine else _NOBODY
 
 
 _CORRECTABLE = (Stance.STANDING, Stance.CHANGE)

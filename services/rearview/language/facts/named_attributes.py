@@ -14,11 +14,12 @@ from rearview.language.facts.cues import words_of
 from rearview.language.scripts import has_han
 
 _ZH_TOPICS = (
-    "旅行|旅游|装修|购车|买车|买房|手机|电脑|婚礼|项目|营销|每月|月|年度|团建|出差|广告|聚会|生日会|论文|作业|报名|合同"
+    "旅行|旅游|装修|购车|买车|买房|手机|电脑|婚礼|项目|营销|每月|月|年度"
+    "|团建|出差|广告|聚会|生日会|论文|作业|报名|合同|酒店|住宿"
 )
 _EN_TOPICS = (
     "travel|trip|vacation|wedding|renovation|project|marketing|monthly|annual|car|phone|laptop|holiday|advertising"
-    "|party|food|grocery|training|thesis|application|contract"
+    "|party|food|grocery|training|thesis|application|contract|hotel"
 )
 _OWNER = (
     r"(?P<owner>my|our|the|我们的?|咱们?的?|我的?|这个|这次)?\s*(?:(?:new|current|total|max|maximum|overall|old|整个"
@@ -68,7 +69,7 @@ _RETRACTED = (
     r"|(?:doesn't|does not) (?:count|matter|apply|hold)(?: anymore)?"
 )
 _RETRACT = (
-    r"(?:请|帮我|麻烦|你)*(?:把)?(?:忘掉|忘了|忘记|别管|不用管|不要管|取消|撤回|删掉|删除|去掉)(?:掉)?(?:我)?(?:之前|刚才|以前|上次)?(?:说|提)?的?(?:关于)?"
+    r"(?:请|帮我|麻烦|你|就)*(?:把)?(?:当我没(?:说|提)过?|忘掉|忘了|忘记|别管|不用管|不要管|取消|撤回|删掉|删除|去掉)(?:掉)?(?:我)?(?:之前|刚才|以前|上次)?(?:说|提)?的?(?:关于)?"
     r"|(?:please |you can |let's |just )*(?:forget(?: about)?|never ?mind(?: about)?|disregard|ignore|scratch|drop"
     r"|cancel|delete|remove)(?: what i said about)?\s"
 )
@@ -115,7 +116,7 @@ class NamedAttributes:
         )
         self._retracted = re.compile(rf"(?:{_SAID_BEFORE})?{head}(?:{_RETRACTED})\s*$", re.IGNORECASE)
         self._retract = re.compile(
-            rf"(?:{_RETRACT}){head}(?:i (?:mentioned|gave|told you).*|吧|了|please)?\s*$", re.IGNORECASE
+            rf"(?:{_RETRACT}){head}(?:的事情?)?(?:i (?:mentioned|gave|told you).*|吧|了|please)?\s*$", re.IGNORECASE
         )
 
     def is_label(self, text: str) -> bool:

@@ -5,7 +5,7 @@ from rearview.language.facts.statement import EN_SELF, ZH_SELF, FactRule, en, zh
 
 _ZH_STRONG = "很|非常|特别|最|超级?|真的|真|好|极其|十分|太|可"
 _ZH_DEGREE = (
-    f"(?P<degree>{_ZH_STRONG})?(?:就|也|还|一直|比较|挺|蛮|都|从小就?|其实|平时|现在|更|很|特别)*"
+    f"(?P<degree>{_ZH_STRONG})?(?:就|也|还|一直|比较|挺|蛮|都|从小就?|其实|平时|周末|weekend|现在|更|很|特别)*"
     f"(?P<degree2>{_ZH_STRONG})?"
 )
 _ZH_THING = "(?P<list>(?!你|您|他|她|它|这|那|什么|谁|哪|上了|过|的|得|自己)[^，。]{1,24}?)"
@@ -134,6 +134,10 @@ _LIKES = (
         denied=True,
     ),
     zh("likes", "我(?:平时|一般|通常|每天|总是|一直|早上|经常)+(?:都)?(?P<list>[喝吃][^，。了过]{1,12}?)"),
+    zh(
+        "likes",
+        "我(?:平时|一般|通常|每天|总是|一直|都)+(?P<list>[坐乘骑][^，。了过]{1,8}?)(?:去)?(?:上下班|上班|通勤|出行|上学|公司)",
+    ),
     en("likes", rf"i (?:usually|mostly|normally|always|mainly|only) (?:drink|eat) {_EN_EATEN}"),
     en(
         "payment_method",

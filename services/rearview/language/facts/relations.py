@@ -109,7 +109,10 @@ _EN_RELATED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _EN_NAMED = re.compile(rf"(?P<name>{NAME_EN})(?P<possessive>'s)?(?P<rest> .+)", re.DOTALL)
-_ZH_CALLED = re.compile(f"(?:的?名字|的?姓名)?(?:叫|是)(?P<name>{ZH_PERSON}|{NAME_EN})\\s*$")
+_ZH_CALLED = re.compile(
+    f"(?:的?(?:大名|小名|名字|姓名))?(?:叫|是(?=(?:{ZH_PERSON}|{NAME_EN})\\s*$))"
+    f"(?P<name>{ZH_PERSON}|{NAME_EN}|(?![我你您他她什做去来])[\u4e00-\u9fff]{{2,3}})(?<![去来做办走说看买吃])\\s*$"
+)
 _EN_CALLED = re.compile(
     rf"\s*(?:name )?(?:is|is called|is named|called|named)\s+(?:called |named )?(?P<name>{NAME_EN})\s*$", re.IGNORECASE
 )
@@ -212,6 +215,12 @@ def retold(clause: str) -> Iterator[Retold]:
 def is_about_somebody(clause: str) -> bool:
     """Whether a clause speaks of a relation of the speaker's."""
     return _ZH_RELATED.match(clause) is not None or _EN_RELATED.match(clause) is not None
+
+
+def subject_of(clause: str) -> str | None:
+    """Return the subject of a clause that speaks of a relation of the speaker's, None for others."""
+    related = _ZH_RELATED.match(clause) or _EN_RELATED.match(clause)
+    return person(related["relation"]) if related else None
 
 
 def person(name: str) -> str:
