@@ -55,8 +55,8 @@ def journey(admin: Client) -> Journey:
 def assert_out_of_reach(client: Client, session: str | None = None) -> None:
     """No recall by any words, nor in the session, brings back a trace of the forgotten turns."""
     for query in WAYS_TO_ASK:
-        for options in ({}, {"session": session} if session else {}, {"group_by_memory": True}):
-            answer = client.recall(query, top_k=100, include_metadata=True, **options)  # type: ignore[arg-type]
+        for by_memory in (False, True):
+            answer = client.recall(query, top_k=100, include_metadata=True, session=session, group_by_memory=by_memory)
             assert not [trace for trace in TRACES if trace in f"{answer.hits}{answer.context}"]
     assert not [trace for trace in TRACES for memory in client.list_memories() if trace in memory.content]
 
@@ -70,9 +70,7 @@ def assert_kept(journey: Journey, memories: set[str]) -> None:
 
 def purged(client: Client, receipt: forget_pb2.ForgetReceipt) -> forget_pb2.ForgetReceipt:
     states = (forget_pb2.FORGET_STATE_PURGED, forget_pb2.FORGET_STATE_VERIFIED)
-    return eventually(
-        lambda: client.get_forget_receipt(receipt.name), lambda found: found.state in states, "the purge"
-    )
+    return eventually(lambda: client.get_forget_receipt(receipt.name), lambda found: found.state in states, "the purge")
 
 
 def test_a_forgotten_session_is_out_of_reach_at_once(journey: Journey) -> None:

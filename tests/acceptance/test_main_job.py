@@ -42,7 +42,7 @@ class Told:
 @pytest.fixture(scope="module", params=CONVERSATIONS, ids=lambda conversation: conversation.name)
 def told(request: pytest.FixtureRequest, admin: Client) -> Told:
     client, conversation = in_fresh_namespace(admin), request.param
-    events = []
+    events: list[event_pb2.Event] = []
     for session, turns in conversation.sessions.items():
         events += client.append_events(session, turns).events
         client.end_session(session)
@@ -202,10 +202,10 @@ def test_events_and_sessions_are_listed(told: Told) -> None:
         assert [event.sequence for event in listed] == list(range(1, len(turns) + 1))
         assert [event.name for event in listed] == [name for name in told.events if f"/{session}/" in name]
     sessions = list(client.list_sessions(page_size=1))
-    assert [session.name.rsplit("/", 1)[1] for session in sessions] == ["change", *list(conversation.sessions)[1::-1]]
-    for session in sessions:
-        assert session.event_count == session.indexed_event_count > 0
-        assert session.HasField("end_time")
+    assert [one.name.rsplit("/", 1)[1] for one in sessions] == ["change", *list(conversation.sessions)[1::-1]]
+    for listed_session in sessions:
+        assert listed_session.event_count == listed_session.indexed_event_count > 0
+        assert listed_session.HasField("end_time")
 
 
 def test_every_turn_says_what_became_of_it(told: Told) -> None:

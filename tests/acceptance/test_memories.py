@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from google.protobuf.json_format import MessageToDict
 
 from rearview.client import Client, memory_filter
 from rearview.client.memory_calls import NewMemory
@@ -77,10 +78,14 @@ def test_everything_given_is_kept(client: Client) -> None:
     read = client.get_memory(remembered.name)
     assert read == remembered
     assert read.type == memory_pb2.MEMORY_TYPE_CONSTRAINT
-    assert (read.pinned, read.priority) == (True, pytest.approx(0.9))
+    assert read.pinned
+    assert read.priority == pytest.approx(0.9)
     assert dict(read.labels) == {"team": "物流", "area": "warehouse"}
-    assert read.metadata["nested"]["ok"] is True
-    assert list(read.metadata["tags"]) == ["门禁", "card"]
+    assert MessageToDict(read.metadata) == {
+        "floor": 2,
+        "tags": ["门禁", "card"],
+        "nested": {"ok": True, "none": None},
+    }
     assert [entity.text for entity in read.entities][:2] == ["Maja", "仓库"]
     assert read.occurred_at.ToDatetime(UTC) == read.valid_from.ToDatetime(UTC) == said
     assert read.expire_time.ToDatetime(UTC) == expires
@@ -90,7 +95,9 @@ def test_everything_given_is_kept(client: Client) -> None:
 
 
 def test_a_batch_fares_one_by_one(client: Client) -> None:
-    good, bad, same = client.batch_remember([NewMemory("一号电梯在检修。"), NewMemory(""), NewMemory("一号电梯在检修。")])
+    good, bad, same = client.batch_remember(
+        [NewMemory("一号电梯在检修。"), NewMemory(""), NewMemory("一号电梯在检修。")]
+    )
     assert isinstance(good, messages.RememberResponse)
     assert good.outcome == messages.REMEMBER_OUTCOME_CREATED
     assert isinstance(bad, InvalidFields)

@@ -17,7 +17,10 @@ import psutil
 from rearview.embedded.endpoints import Endpoints
 from rearview.embedded.log_rotation import tail
 from rearview.embedded.paths import DataFolder
+from rearview.embedded.ports_allocation import SECOND_PORT_DISTANCE
+from rearview.embedded.private_files import read_json
 from rearview.embedded.process_records import ProcessRecords
+from rearview.embedded.s3_server import SOCKET_FOLDER
 from rearview.embedded.stack_status import ProcessStatus, StackState, StackStatus, read_status
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,12 +69,7 @@ class SupervisedStack:
             self._process = subprocess.Popen(
                 self._command,
                 cwd=ROOT,
-                env={
-                    **os.environ,
-                    "PYTHONPATH": f"{ROOT / 'services'}{os.pathsep}{ROOT}",
-                    "COLUMNS": "200",
-                    **self._environment,
-                },
+                env=environment(**self._environment),
                 stdin=subprocess.DEVNULL,
                 stdout=console,
                 stderr=subprocess.STDOUT,
@@ -137,18 +135,34 @@ class SupervisedStack:
 
     def discard(self) -> None:
         """End all of its processes at once, for a stack whose test is over: an orderly end takes seconds."""
-        for process in processes_of(self.folder.root):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process.kill()
+        discard(self.folder.root)
         if self._process is not None:
             self.wait_for_end()
         self._process = None
-        _, left = psutil.wait_procs(processes_of(self.folder.root), timeout=WAIT_SECONDS)
-        assert left == []
 
     def child_pids(self) -> dict[str, int]:
         """The pids of the supervised processes as recorded."""
         return {record.name: record.pid for record in ProcessRecords(self.folder.process_records).all()}
+
+
+def discard(folder: Path) -> None:
+    """End everything that has to do with a data folder, without a word."""
+    processes = processes_of(folder)
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(processes, timeout=WAIT_SECONDS)
+    assert processes_of(folder) == []
+    # The S3 server's sockets lie outside of the folder; its supervisor removes them at an orderly end.
+    for port in (read_json(DataFolder(folder).ports_file) or {}).values():
+        if isinstance(port, int):
+            for socket in SOCKET_FOLDER.glob(f"seaweedfs-*-grpc-{port + SECOND_PORT_DISTANCE}.sock"):
+                socket.unlink(missing_ok=True)
+
+
+def environment(**further: str) -> dict[str, str]:
+    """Return the environment in which the command line runs from the source tree."""
+    return {**os.environ, "PYTHONPATH": f"{ROOT / 'services'}{os.pathsep}{ROOT}", "COLUMNS": "200", **further}
 
 
 def processes_of(folder: Path) -> list[psutil.Process]:

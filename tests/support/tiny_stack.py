@@ -18,7 +18,7 @@ from rearview.embedded.paths import DataFolder
 from rearview.embedded.process_spec import ProcessSpec
 from rearview.embedded.restart_policy import RestartPolicy
 from rearview.embedded.stack import Stack
-from rearview.embedded.wiring import ServiceContext, Wiring, service_specs
+from rearview.embedded.wiring import ServiceContext, Wiring, run_migrations, service_specs
 
 QUICK = RestartPolicy(
     first_delay_seconds=0.05, crash_loop_after=3, crash_loop_delay_seconds=0.5, stable_after_seconds=30.0
@@ -31,6 +31,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--tenant", default="default")
+    parser.add_argument("--with-schema", action="store_true", help="run the real migrations, too")
     arguments = parser.parse_args()
     folder = DataFolder(arguments.data_dir)
     journal = folder.root.with_name(f"{folder.root.name}.journal")
@@ -38,6 +39,8 @@ def main() -> None:
     def migrate(addresses: StackAddresses) -> None:
         with journal.open("a", encoding="utf-8") as file:
             file.write("migrated\n")
+        if arguments.with_schema:
+            run_migrations(addresses)
 
     def services(context: ServiceContext) -> list[ProcessSpec]:
         return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from rearview.cli import demo_command, doctor_command, eval_commands, stack_commands
+from rearview.cli import bench_commands, demo_command, doctor_command, eval_commands, stack_commands
 
 app = typer.Typer(
     name="rearview",
@@ -17,6 +17,7 @@ stack_commands.register(app)
 doctor_command.register(app)
 demo_command.register(app)
 eval_commands.register(app)
+bench_commands.register(app)
 
 
 def main() -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from rearview.cli.borrowed_stack import admin_client
-from rearview.cli.output import DataDirOption, JsonOption, err, failures, out, print_json
+from rearview.cli.output import DataDirOption, JsonOption, err, failures, print_figures
 from rearview.evaluation.facts import evaluate_facts, read_facts_file
 from rearview.evaluation.locomo import evaluate_locomo
 from rearview.evaluation.locomo_file import read_locomo
@@ -21,7 +19,7 @@ from rearview.language.facts import RuleFactExtractor, load_attributes
 
 commands = typer.Typer(
     name="eval",
-    help="Measure quality through the public API, with default settings, in namespaces made for the occasion.",
+    help="Measure quality with default settings: recall through the public API, facts in this process.",
     no_args_is_help=True,
 )
 
@@ -53,7 +51,7 @@ def locomo(
         conversations, questions = read_locomo(file, corrections)
         with admin_client(data_dir) as client, shown_steps(err) as steps:
             figures = evaluate_locomo(client, conversations, questions, steps)
-    _show(figures.as_json(), as_json)
+    print_figures(figures.as_json(), as_json)
 
 
 @commands.command()
@@ -77,7 +75,7 @@ def madial(
         evaluate = evaluate_madial_mixed if mixed else evaluate_madial
         with admin_client(data_dir) as client, shown_steps(err) as steps:
             figures = evaluate(client, data, steps)
-    _show(figures, as_json)
+    print_figures(figures, as_json)
 
 
 @commands.command()
@@ -106,14 +104,4 @@ def facts(
     """
     with failures(as_json):
         figures = evaluate_facts(read_facts_file(file), RuleFactExtractor(load_attributes(attributes)))
-    _show(figures.as_json(), as_json)
-
-
-def _show(figures: Mapping[str, object], as_json: bool) -> None:
-    if as_json:
-        print_json(figures)
-        return
-    table = Table(box=None, show_header=False)
-    for name, value in figures.items():
-        table.add_row(name, str(value))
-    out.print(table)
+    print_figures(figures.as_json(), as_json)

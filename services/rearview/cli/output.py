@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
 
 from rearview.domain.errors import RearviewError
 from rearview.embedded.errors import StackError
@@ -34,6 +35,17 @@ err = Console(stderr=True, highlight=False)
 def print_json(content: Mapping[str, object]) -> None:
     """Print one JSON object on one line of stdout."""
     typer.echo(json.dumps(content, ensure_ascii=False))
+
+
+def print_figures(figures: Mapping[str, object], as_json: bool) -> None:
+    """Print names and values: one JSON object, or a table for a person."""
+    if as_json:
+        print_json(figures)
+        return
+    table = Table(box=None, show_header=False)
+    for name, value in figures.items():
+        table.add_row(name, "-" if value is None else str(value))
+    out.print(table)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ import os
 from dataclasses import asdict, replace
 from typing import Annotated
 
-import psutil
 import typer
 from rich.live import Live
 from rich.markup import escape
@@ -15,6 +14,7 @@ from rich.table import Table
 
 from rearview.cli.console_log import STATE_STYLES, ConsoleLog
 from rearview.cli.output import DataDirOption, JsonOption, err, failures, out, print_json
+from rearview.cli.stack_figures import memory_bytes
 from rearview.embedded.background import start_in_background, stop
 from rearview.embedded.endpoints import Endpoints
 from rearview.embedded.errors import StackError
@@ -143,7 +143,7 @@ def _status_json(
         "supervisor_pid": current.supervisor_pid if current is not None else None,
         "message": current.message if current is not None else "",
         "gateway": endpoints.gateway if endpoints is not None else None,
-        "processes": [{**asdict(process), "memory_bytes": _memory_bytes(process)} for process in processes],
+        "processes": [{**asdict(process), "memory_bytes": memory_bytes(process)} for process in processes],
     }
 
 
@@ -152,7 +152,7 @@ def _table(processes: list[ProcessStatus]) -> Table:
     for heading in ("process", "state", "pid", "restarts", "memory", ""):
         table.add_column(heading, overflow="fold")
     for process in processes:
-        memory = _memory_bytes(process)
+        memory = memory_bytes(process)
         table.add_row(
             process.name,
             f"[{STATE_STYLES.get(process.state, 'dim')}]{process.state}[/]",
@@ -162,17 +162,6 @@ def _table(processes: list[ProcessStatus]) -> Table:
             escape(process.message.splitlines()[0]) if process.message else "",
         )
     return table
-
-
-def _memory_bytes(process: ProcessStatus) -> int | None:
-    """The resident memory of the process and its children, None when it does not run."""
-    if process.pid is None:
-        return None
-    try:
-        parent = psutil.Process(process.pid)
-        return sum(int(one.memory_info().rss) for one in (parent, *parent.children(recursive=True)))
-    except psutil.Error:
-        return None
 
 
 def _print_endpoints(folder: DataFolder, endpoints: Endpoints) -> None:

@@ -12,6 +12,8 @@ class UnitFlag(IntFlag):
     ROLE_USER = 2
     CHINESE = 4
     ENGLISH = 8
+    UNCOUNTED = 16
+    """Its window was still open when it was forgotten, so the counts of BM25 know nothing of it."""
 
 
 class UnitState(IntEnum):

@@ -38,8 +38,11 @@ def diagnose(folder: DataFolder, wiring: Wiring) -> list[Diagnosis]:
     if secrets is None or not {"postgres", "valkey", "s3"} <= ports.keys():
         return [*found, not_checked("servers", "the stack is only just starting", "repeat in a moment")]
     addresses = StackAddresses(ports["postgres"], ports["valkey"], ports["s3"], secrets)
-    found += [*_postgres(folder, addresses, wiring), _valkey(folder, addresses), _s3(folder, addresses)]
     running = {process.name for process in status.processes} if status is not None else set()
+    found += _postgres(folder, addresses)
+    if "migrations" in running:
+        found.append(_migrations(folder, addresses, wiring))
+    found += [_valkey(folder, addresses), _s3(folder, addresses)]
     found += [_service(folder, service, f"{LOOPBACK}:{ports[service]}") for service in SERVICES if service in running]
     return found
 
@@ -62,7 +65,7 @@ def _supervision(folder: DataFolder, status: StackStatus | None) -> Diagnosis:
     return ok("stack", f"{status.state}, supervised by process {status.supervisor_pid}")
 
 
-def _postgres(folder: DataFolder, addresses: StackAddresses, wiring: Wiring) -> list[Diagnosis]:
+def _postgres(folder: DataFolder, addresses: StackAddresses) -> list[Diagnosis]:
     try:
         facts = inspect(addresses.service_url)
     except PostgresUnreachable as error:
@@ -72,17 +75,19 @@ def _postgres(folder: DataFolder, addresses: StackAddresses, wiring: Wiring) -> 
         found.append(failed("pgvector", "the extension is missing", "run: rearview down, rearview up"))
     else:
         found.append(ok("pgvector", facts.vector_version))
+    return found
+
+
+def _migrations(folder: DataFolder, addresses: StackAddresses, wiring: Wiring) -> Diagnosis:
     if wiring.pending_migrations is None:
-        return found
+        return not_checked("migrations", "nothing here knows them", START)
     try:
         pending = wiring.pending_migrations(addresses)
     except StackError as error:
-        return [*found, failed("migrations", str(error), f"read {folder.log_file('postgres')}")]
+        return failed("migrations", str(error), f"read {folder.log_file('postgres')}")
     if pending:
-        found.append(failed("migrations", f"not applied: {', '.join(pending)}", "run: rearview down, rearview up"))
-    else:
-        found.append(ok("migrations", "current"))
-    return found
+        return failed("migrations", f"not applied: {', '.join(pending)}", "run: rearview down, rearview up")
+    return ok("migrations", "current")
 
 
 def _valkey(folder: DataFolder, addresses: StackAddresses) -> Diagnosis:

@@ -15,7 +15,7 @@ from rearview.embedded.environment import DATABASE_OWNER_URL, ServicePorts, Stac
 from rearview.embedded.errors import StackError
 from rearview.embedded.process_spec import ProcessSpec
 from rearview.embedded.readiness import grpc_health
-from rearview.migrate.app import pending_migrations
+from rearview.migrate.app import MigrationFailed, pending_migrations
 
 SERVICES = ("writer", "retriever", "lifecycle", "gateway")
 ERROR_TAIL_LINES = 15
@@ -61,8 +61,15 @@ def run_migrations(addresses: StackAddresses) -> None:
 
 
 def lacking_migrations(addresses: StackAddresses) -> Sequence[str]:
-    """Return the names of the migrations that the database lacks."""
-    return pending_migrations(addresses.owner_url)
+    """Return the names of the migrations that the database lacks.
+
+    Raises:
+        StackError: the database cannot be asked.
+    """
+    try:
+        return pending_migrations(addresses.owner_url)
+    except MigrationFailed as error:
+        raise StackError(str(error)) from error
 
 
 def build_default_model(models: Path) -> None:

@@ -20,6 +20,7 @@ from rearview.gateway.authorize import Authorizer
 from rearview.gateway.backend import Backend
 from rearview.gateway.config import GatewayConfig
 from rearview.gateway.dependencies import Dependencies, health_probe
+from rearview.gateway.display_names import DisplayNames
 from rearview.gateway.embed_query import QueryEmbedding
 from rearview.gateway.lifecycle_servicer import LifecycleServicer
 from rearview.gateway.memory_servicer import MemoryServicer
@@ -28,6 +29,7 @@ from rearview.gateway.tenant_servicer import TenantServicer
 from rearview.internal.v1.lifecycle_service_pb2_grpc import LifecycleServiceStub
 from rearview.internal.v1.retriever_service_pb2_grpc import RetrieverServiceStub
 from rearview.internal.v1.writer_service_pb2_grpc import WriterServiceStub
+from rearview.language.pii import PatternRedactor
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.embedder import Embedder
 from rearview.rpc.channel import open_channel
@@ -111,6 +113,7 @@ async def run_gateway(
             AllViolations(clock),
         )
         namespaces = PostgresNamespaceStore(database)
+        display_names = DisplayNames(PatternRedactor())
         page_key = internal_key.encode()
         backends = {name: Backend(name.value, internal_key) for name in channels}
 
@@ -127,12 +130,15 @@ async def run_gateway(
                 ),
                 server,
             )
-            add_NamespaceServiceServicer_to_server(NamespaceServicer(authorizer, namespaces, clock, page_key), server)
+            add_NamespaceServiceServicer_to_server(
+                NamespaceServicer(authorizer, namespaces, display_names, clock, page_key), server
+            )
             add_TenantServiceServicer_to_server(
                 TenantServicer(
                     authorizer,
                     PostgresTenantStore(operator_database),
                     PostgresApiKeyStore(database),
+                    display_names,
                     clock,
                     page_key,
                 ),

@@ -9,6 +9,7 @@ from rearview.domain.errors import FeatureNotOffered
 from rearview.domain.names import parse_namespace
 from rearview.domain.principal import Caller
 from rearview.gateway.authorize import Authorizer, current_credential
+from rearview.gateway.display_names import DisplayNames
 from rearview.gateway.namespaces.create_namespace import CreateNamespace
 from rearview.gateway.namespaces.delete_namespace import DeleteNamespace
 from rearview.gateway.namespaces.grant_access import GrantAccess
@@ -38,12 +39,19 @@ _POLICIES = "namespace_policies"
 class NamespaceServicer(NamespaceServiceServicer):
     """Converts, calls the use case, converts. Bad fields are told before access is looked at, all at once."""
 
-    def __init__(self, authorizer: Authorizer, namespaces: NamespaceStore, clock: Clock, page_key: bytes) -> None:
+    def __init__(
+        self,
+        authorizer: Authorizer,
+        namespaces: NamespaceStore,
+        display_names: DisplayNames,
+        clock: Clock,
+        page_key: bytes,
+    ) -> None:
         self._authorizer = authorizer
         self._page_key = page_key
-        self._create = CreateNamespace(namespaces, clock)
+        self._create = CreateNamespace(namespaces, display_names, clock)
         self._read = ReadNamespaces(namespaces)
-        self._update = UpdateNamespace(namespaces, clock)
+        self._update = UpdateNamespace(namespaces, display_names, clock)
         self._delete = DeleteNamespace(namespaces, clock)
         self._grant = GrantAccess(namespaces, clock)
         self._revoke = RevokeAccess(namespaces, clock)

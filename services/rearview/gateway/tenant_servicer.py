@@ -7,6 +7,7 @@ from google.protobuf import empty_pb2
 
 from rearview.domain.errors import FeatureNotOffered
 from rearview.gateway.authorize import Authorizer, current_credential
+from rearview.gateway.display_names import DisplayNames
 from rearview.gateway.keys.create_api_key import CreateApiKey
 from rearview.gateway.keys.list_api_keys import ListApiKeys
 from rearview.gateway.keys.revoke_api_key import RevokeApiKey
@@ -38,13 +39,19 @@ class TenantServicer(TenantServiceServicer):
     """Converts, calls the use case, converts."""
 
     def __init__(
-        self, authorizer: Authorizer, tenants: TenantStore, keys: ApiKeyStore, clock: Clock, page_key: bytes
+        self,
+        authorizer: Authorizer,
+        tenants: TenantStore,
+        keys: ApiKeyStore,
+        display_names: DisplayNames,
+        clock: Clock,
+        page_key: bytes,
     ) -> None:
         self._authorizer = authorizer
         self._page_key = page_key
-        self._create_tenant = CreateTenant(tenants, clock)
+        self._create_tenant = CreateTenant(tenants, display_names, clock)
         self._tenants = ReadTenants(tenants)
-        self._update_tenant = UpdateTenant(tenants, clock)
+        self._update_tenant = UpdateTenant(tenants, display_names, clock)
         self._create_key = CreateApiKey(keys, clock)
         self._list_keys = ListApiKeys(keys)
         self._rotate_key = RotateApiKey(keys, clock)

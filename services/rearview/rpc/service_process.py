@@ -2,8 +2,8 @@
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -88,6 +88,30 @@ def service_process(service: str, config: ServiceConfig) -> Iterator[ServiceProc
             host = config.listen.rpartition(":")[0].strip("[]")
             stack.callback(start_metrics_server(config.metrics_port, metrics, host=host).close)
         yield ServiceProcess(service, config, metrics, tracing)
+
+
+@asynccontextmanager
+async def meanwhile(work: Coroutine[Any, Any, None], stopping: asyncio.Event) -> AsyncIterator[None]:
+    """Run `work` beside what is served. It is cancelled as soon as the process is told to stop; should it end before,
+    the process stops as well: one that serves and does not work would look healthy.
+
+    Raises what `work` raises, at the end.
+    """
+    task = asyncio.create_task(work)
+    task.add_done_callback(lambda _: stopping.set())
+    watcher = asyncio.create_task(_cancel_when(stopping, task))
+    try:
+        yield
+    finally:
+        task.cancel()
+        watcher.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _cancel_when(stopping: asyncio.Event, task: asyncio.Task[None]) -> None:
+    await stopping.wait()
+    task.cancel()
 
 
 def run_service(service: str, config_type: type[C], main: Callable[[C], Coroutine[Any, Any, None]]) -> int:

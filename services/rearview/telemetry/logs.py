@@ -51,6 +51,8 @@ def configure_logging(
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _renderer(log_format)],
         )
     )
+    # A handler that fails would print the whole exception that was being logged, texts included, to standard error.
+    logging.raiseExceptions = False
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(number)

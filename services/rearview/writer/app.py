@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -34,7 +34,7 @@ from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.embedder import Embedder
 from rearview.ports.job_queue import JobHandler
 from rearview.rpc.interceptors import IdentityInterceptor
-from rearview.rpc.service_process import service_process
+from rearview.rpc.service_process import meanwhile, service_process
 from rearview.writer.append_events import EventAppender
 from rearview.writer.config import WriterConfig
 from rearview.writer.end_session import SessionEnder
@@ -153,9 +153,8 @@ async def run_writer(
         writer = await stack.enter_async_context(open_writer(config, embedder=embedder, clock=clock))
         if config.writer_role != "serve":
             queue = ProcrastinateJobQueue(config.database_url.get_secret_value())
-            await stack.enter_async_context(
-                _working(queue, writer.handlers, concurrency=config.worker_concurrency, stopping=stopping)
-            )
+            work = queue.work(writer.handlers, concurrency=config.worker_concurrency)
+            await stack.enter_async_context(meanwhile(work, stopping))
 
         def register(server: grpc.aio.Server) -> Sequence[str]:
             if config.writer_role == "work":
@@ -168,29 +167,6 @@ async def run_writer(
 
         identity = IdentityInterceptor(config.internal_key.get_secret_value())
         await process.serve(register, identity, on_started=on_started, stop=stopping)
-
-
-@asynccontextmanager
-async def _working(
-    queue: ProcrastinateJobQueue, handlers: Mapping[str, JobHandler], *, concurrency: int, stopping: asyncio.Event
-) -> AsyncIterator[None]:
-    """Work on jobs meanwhile. Takes no new ones as soon as the process is told to stop; waits for those under way."""
-    worker = asyncio.create_task(queue.work(handlers, concurrency=concurrency))
-    # A process that serves without working would look healthy while nothing is indexed.
-    worker.add_done_callback(lambda _: stopping.set())
-    watcher = asyncio.create_task(_cancel_when(stopping, worker))
-    try:
-        yield
-    finally:
-        worker.cancel()
-        watcher.cancel()
-        with suppress(asyncio.CancelledError):
-            await worker
-
-
-async def _cancel_when(stopping: asyncio.Event, worker: asyncio.Task[None]) -> None:
-    await stopping.wait()
-    worker.cancel()
 
 
 async def _registered(database: Database, embedder: Embedder, start_seconds: float) -> int:

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from rearview.domain.errors import invalid_field
 from rearview.domain.event import Event, ToolCall
 from rearview.domain.text import PiiCategory
 from rearview.domain.writing import Remember, UpdateMemory
 from rearview.ports.redactor import PayloadDepthError, Redactor
+
+C = TypeVar("C", Remember, UpdateMemory)
 
 CATEGORIES = frozenset(PiiCategory)
 """All of them, for every tenant: redaction is closed by default."""
@@ -62,20 +64,7 @@ def redacted_event(event: Event, redactor: Redactor, field: str) -> Event:
     return replace(redacted, redactions=redaction.found)
 
 
-def redacted_remember(command: Remember, redactor: Redactor) -> tuple[Remember, tuple[str, ...]]:
-    """Return the command with all of its texts redacted, and the categories found. Raises: InvalidFields."""
-    redaction = Redaction(redactor)
-    redacted = replace(
-        command,
-        content=redaction.text(command.content),
-        labels={redaction.text(key): redaction.text(value) for key, value in command.labels.items()},
-        metadata=redaction.tree(command.metadata, "memory.metadata"),
-        entities=tuple(redaction.text(entity) for entity in command.entities),
-    )
-    return redacted, redaction.found
-
-
-def redacted_update(command: UpdateMemory, redactor: Redactor) -> tuple[UpdateMemory, tuple[str, ...]]:
+def redacted_memory(command: C, redactor: Redactor) -> tuple[C, tuple[str, ...]]:
     """Return the command with all of its texts redacted, and the categories found. Raises: InvalidFields."""
     redaction = Redaction(redactor)
     redacted = replace(

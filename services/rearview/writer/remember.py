@@ -28,7 +28,7 @@ from rearview.ports.turn_reading import Canonical
 from rearview.writer.episodes import merged_entities
 from rearview.writer.index_plan import with_bags
 from rearview.writer.merge_schedule import MergeSchedule
-from rearview.writer.redaction import redacted_remember
+from rearview.writer.redaction import redacted_memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +124,7 @@ class MemoryKeeper:
                 if before is not None:
                     results[at] = before
                 else:
-                    redacted[at] = await asyncio.to_thread(redacted_remember, command, self._redactor)
+                    redacted[at] = await asyncio.to_thread(redacted_memory, command, self._redactor)
             except RearviewError as error:
                 results[at] = error
         if redacted:

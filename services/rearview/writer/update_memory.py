@@ -14,7 +14,7 @@ from rearview.domain.writing import UpdateMemory
 from rearview.ports.clock import Clock
 from rearview.ports.memory_store import MemoryStore, NewMemory
 from rearview.ports.redactor import Redactor
-from rearview.writer.redaction import redacted_update
+from rearview.writer.redaction import redacted_memory
 from rearview.writer.remember import ReadText, TextReader, projected
 
 _MOST_ATTEMPTS = 5
@@ -45,7 +45,7 @@ class MemoryUpdater:
             done = await self._store.updated_before(scope, command.request)
             if done is not None:
                 return done
-        redacted, categories = await asyncio.to_thread(redacted_update, command, self._redactor)
+        redacted, categories = await asyncio.to_thread(redacted_memory, command, self._redactor)
         text: ReadText | None = None
         for _ in range(_MOST_ATTEMPTS):
             before = await self._store.get(scope, command.memory_id)

@@ -194,7 +194,6 @@ def test_what_will_not_get_better_is_raised_at_once(
         lambda c: c.create_tenant("acme"),
         lambda c: c.create_api_key("a", "read"),
         lambda c: c.rotate_api_key("k"),
-        lambda c: c.restore(UUID(int=1)),
         lambda c: c.delete_namespace("n"),
         lambda c: c.update_namespace("n", display_name="x", etag='"1"'),
     ],

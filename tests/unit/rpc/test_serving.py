@@ -222,6 +222,22 @@ async def test_failures_of_every_kind_of_call_arrive_typed(capfd: pytest.Capture
     assert "hunter2" not in written.out + written.err
 
 
+async def test_who_is_still_sending_hears_why_the_stream_was_refused() -> None:
+    async def lines(pause_seconds: float) -> AsyncIterator[messages.ImportMemoriesRequest]:
+        for line in ("bad", "1", "2"):
+            yield messages.ImportMemoriesRequest(line=line)
+            await asyncio.sleep(pause_seconds)
+
+    async with (
+        running_server(register(new_servicer()), [ErrorInterceptor()]) as (address, _),
+        open_channel(address) as channel,
+    ):
+        stub = memory_service_pb2_grpc.MemoryServiceStub(channel)
+        for attempt in range(100):
+            _, refused = await failure(stub.ImportMemories(lines(attempt % 5 / 2_000)))
+            assert type(refused) is errors.InvalidFields
+
+
 async def test_an_internal_error_of_a_service_behind_keeps_its_request_id() -> None:
     behind, front = new_servicer(), new_servicer()
     async with (

@@ -11,11 +11,12 @@ import structlog
 def restored_logging() -> Iterator[None]:
     """Undo within the test what `configure_logging` sets for a process."""
     root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
+    handlers, level, raising = root.handlers[:], root.level, logging.raiseExceptions
     try:
         yield
     finally:
         root.handlers[:] = handlers
         root.setLevel(level)
+        logging.raiseExceptions = raising
         structlog.reset_defaults()
         structlog.contextvars.clear_contextvars()

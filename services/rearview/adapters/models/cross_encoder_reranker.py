@@ -1,17 +1,14 @@
 """A reranker over sentence-transformers' CrossEncoder."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from rearview.adapters.models.optional_packages import import_optional, limit_torch_threads
 from rearview.adapters.models.rerank_budget import BudgetedScoring
 from rearview.domain.embedding_errors import ModelMismatch
-from rearview.ports.reranker import RerankScores
 
 
-class CrossEncoderReranker:
+class CrossEncoderReranker(BudgetedScoring):
     """Scores pairs with a one-label cross-encoder, by hub name or from a folder."""
 
     def __init__(
@@ -44,30 +41,8 @@ class CrossEncoderReranker:
         self._model = package.CrossEncoder(source, device=device, max_length=max_tokens)
         if self._model.num_labels != 1:
             raise ModelMismatch(f"{source} has {self._model.num_labels} labels; a reranker has one score")
-        self._name = name or source
-        self._max_batch_pairs = max_batch_pairs
-        self._scoring = BudgetedScoring(self._name, self._score_pairs, max_batch_pairs=max_batch_pairs)
+        super().__init__(name or source, self._scores_of, max_batch_pairs=max_batch_pairs)
 
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self._name
-
-    @property
-    def seconds_per_pair(self) -> float:
-        """Measured cost of one pair; 0 before the first measurement."""
-        return self._scoring.seconds_per_pair
-
-    async def rerank(self, query: str, passages: Sequence[str], *, budget_seconds: float) -> RerankScores:
-        """Score passages within the budget; see `Reranker`."""
-        return await self._scoring.rerank(query, passages, budget_seconds=budget_seconds)
-
-    async def close(self) -> None:
-        """End the worker thread."""
-        await self._scoring.close()
-
-    def _score_pairs(self, pairs: list[tuple[str, str]]) -> NDArray[np.float32]:
-        scores = self._model.predict(
-            pairs, batch_size=self._max_batch_pairs, activation_fn=self._sigmoid, show_progress_bar=False
-        )
+    def _scores_of(self, pairs: list[tuple[str, str]]) -> NDArray[np.float32]:
+        scores = self._model.predict(pairs, batch_size=len(pairs), activation_fn=self._sigmoid, show_progress_bar=False)
         return np.asarray(scores, dtype=np.float32)

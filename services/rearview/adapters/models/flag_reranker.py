@@ -1,16 +1,13 @@
 """A reranker over FlagEmbedding's FlagReranker (the bge-reranker family)."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from rearview.adapters.models.optional_packages import import_optional, limit_torch_threads
 from rearview.adapters.models.rerank_budget import BudgetedScoring
-from rearview.ports.reranker import RerankScores
 
 
-class FlagReranker:
+class FlagReranker(BudgetedScoring):
     """Scores pairs with a cross-encoder that FlagEmbedding loads, by hub name or from a folder."""
 
     def __init__(
@@ -46,26 +43,7 @@ class FlagReranker:
             max_length=max_tokens,
             normalize=True,
         )
-        self._name = name or source
-        self._scoring = BudgetedScoring(self._name, self._score_pairs, max_batch_pairs=max_batch_pairs)
+        super().__init__(name or source, self._scores_of, max_batch_pairs=max_batch_pairs)
 
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self._name
-
-    @property
-    def seconds_per_pair(self) -> float:
-        """Measured cost of one pair; 0 before the first measurement."""
-        return self._scoring.seconds_per_pair
-
-    async def rerank(self, query: str, passages: Sequence[str], *, budget_seconds: float) -> RerankScores:
-        """Score passages within the budget; see `Reranker`."""
-        return await self._scoring.rerank(query, passages, budget_seconds=budget_seconds)
-
-    async def close(self) -> None:
-        """End the worker thread."""
-        await self._scoring.close()
-
-    def _score_pairs(self, pairs: list[tuple[str, str]]) -> NDArray[np.float32]:
+    def _scores_of(self, pairs: list[tuple[str, str]]) -> NDArray[np.float32]:
         return np.atleast_1d(np.asarray(self._model.compute_score(pairs), dtype=np.float32))

@@ -19,10 +19,14 @@ _NEWEST_WEIGHT = 0.3
 
 
 class BudgetedScoring:
-    """Runs a pair scorer in a worker thread and keeps count of what a pair costs.
+    """The `Reranker` port over a pair scorer, which runs in a worker thread and whose cost a pair is counted.
 
     The cost is a moving average of measured seconds per pair. Before the first measurement a
     batch of one pair is tried, so that a budget is overrun by one pair at most.
+
+    Attributes:
+        name: the model's name.
+        seconds_per_pair: measured cost of one pair; 0 before the first measurement.
     """
 
     def __init__(
@@ -33,6 +37,7 @@ class BudgetedScoring:
         max_batch_pairs: int = 8,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self.name = name
         self.seconds_per_pair = 0.0
         self._score_pairs = score_pairs
         self._max_batch_pairs = max_batch_pairs

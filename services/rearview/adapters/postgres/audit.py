@@ -1,6 +1,7 @@
 """Records of who did what to which resources: written in the very transaction that they record."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -13,7 +14,7 @@ _SQL = load_queries("audit")
 
 
 class Author(Protocol):
-    """Who did it, and in which request: a `Scope` or a `Caller`."""
+    """Who did it, and in which request: a `Scope`, a `Caller`, or an `ActingService`."""
 
     @property
     def principal(self) -> str: ...
@@ -23,6 +24,15 @@ class Author(Protocol):
 
     @property
     def trace_id(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ActingService:
+    """A service that does by itself what nobody's request asks for."""
+
+    principal: str
+    request_id: str = ""
+    trace_id: str = ""
 
 
 async def record_audit(

@@ -1,15 +1,15 @@
 """Connections to PostgreSQL: bounded, pipelined, and always on behalf of one tenant."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Any, LiteralString, Self, TypeAlias
 from uuid import UUID
 
 import psycopg
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection
-from psycopg.rows import TupleRow
+from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
 from rearview.domain.errors import Conflict, DeadlineExceeded, Overloaded, Unavailable
@@ -116,3 +116,12 @@ class translated_errors:  # noqa: N801 - reads as a statement: `with translated_
             raise Conflict("a concurrent write won; repeat the request", retry_after_seconds=0.1) from error
         if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
             raise Unavailable("PostgreSQL does not answer", retry_after_seconds=1.0, dependency=_DEPENDENCY) from error
+
+
+async def dict_rows(
+    connection: Connection, statement: LiteralString, parameters: Mapping[str, Any]
+) -> psycopg.AsyncCursor[dict[str, Any]]:
+    """Run a statement and return the cursor over its rows, each a dictionary by column."""
+    cursor = connection.cursor(row_factory=dict_row)
+    await cursor.execute(statement, parameters)
+    return cursor

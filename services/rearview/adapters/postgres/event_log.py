@@ -7,11 +7,10 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
-from psycopg.rows import dict_row
 
 from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.consequences import bump_epoch, enqueue_index
-from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.event_rows import event_of, event_record
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records
@@ -67,7 +66,7 @@ class PostgresEventLog:
         }
         async with self._database.transaction(scope.tenant_id) as connection:
             opened = await connection.execute(_SQL["open_session"], place)
-            stored_rows = await _dicts(connection, "stored_events", place)
+            stored_rows = await dict_rows(connection, _SQL["stored_events"], place)
             forgotten = await connection.execute(_SQL["forgotten_ids"], place)
             earlier = await earlier_result(connection, scope.tenant_id, request)
             if earlier is not None:
@@ -114,7 +113,7 @@ class PostgresEventLog:
             "now": now,
         }
         async with self._database.transaction(scope.tenant_id) as connection:
-            row = await (await _dicts(connection, "lock_session", place)).fetchone()
+            row = await (await dict_rows(connection, _SQL["lock_session"], place)).fetchone()
             if row is None:
                 raise NotFound("there is no such session", resource_name=_name(scope, session_id))
             if row["ended_at"] is None:
@@ -130,12 +129,6 @@ class PostgresEventLog:
             event_count=row["last_sequence"],
             indexed_count=row["indexed_sequence"],
         )
-
-
-async def _dicts(connection: Connection, name: str, parameters: dict[str, Any]) -> psycopg.AsyncCursor[dict[str, Any]]:
-    cursor = connection.cursor(row_factory=dict_row)
-    await cursor.execute(_SQL[name], parameters)
-    return cursor
 
 
 def _refuse_forgotten(event_ids: Sequence[UUID]) -> None:
@@ -174,7 +167,7 @@ def _numbered(
 async def _answer_again(connection: Connection, scope: Scope, earlier: Any) -> list[Event]:
     ids = [UUID(text) for text in earlier["event_ids"]]
     place = {"tenant_id": scope.tenant_id, "namespace_id": scope.namespace_id, "event_ids": ids}
-    rows = await (await _dicts(connection, "stored_events", place)).fetchall()
+    rows = await (await dict_rows(connection, _SQL["stored_events"], place)).fetchall()
     events = {row["event_id"]: event_of(row) for row in rows if not row["tombstoned"]}
     if any(event_id not in events for event_id in ids):
         raise PreconditionFailed("events of this request were forgotten since", state="TOMBSTONED")

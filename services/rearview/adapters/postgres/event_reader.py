@@ -5,9 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import dict_row
-
-from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.event_rows import event_of
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.receipt_rows import receipt_of
@@ -30,8 +28,8 @@ class PostgresEventReader:
         """Return a page of a session's events, oldest first."""
         async with self._database.transaction(scope.tenant_id, timeout_seconds=self._timeout_seconds) as connection:
             await self._require_session(connection, scope, session_id)
-            cursor = connection.cursor(row_factory=dict_row)
-            await cursor.execute(
+            cursor = await dict_rows(
+                connection,
                 self._queries["list_events"],
                 {
                     **_named(scope),
@@ -96,8 +94,9 @@ class PostgresEventReader:
     async def receipt(self, tenant_id: UUID, receipt_id: UUID) -> tuple[UUID, ForgetReceipt]:
         """Return a receipt with the id of its namespace."""
         async with self._database.transaction(tenant_id, timeout_seconds=self._timeout_seconds) as connection:
-            cursor = connection.cursor(row_factory=dict_row)
-            await cursor.execute(self._queries["forget_receipt"], {"tenant": tenant_id, "receipt": receipt_id})
+            cursor = await dict_rows(
+                connection, self._queries["forget_receipt"], {"tenant": tenant_id, "receipt": receipt_id}
+            )
             row = await cursor.fetchone()
         if row is None:
             raise NotFound(f"forgetReceipts/{receipt_id} does not exist", resource_name=f"forgetReceipts/{receipt_id}")

@@ -1,13 +1,9 @@
 """Forgetting and restoring in PostgreSQL."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
-
-from psycopg import AsyncCursor
-from psycopg.rows import dict_row
 
 from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.consequences import (
@@ -16,7 +12,7 @@ from rearview.adapters.postgres.consequences import (
     enqueue_index,
     enqueue_purge,
 )
-from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.receipt_rows import receipt_of
@@ -92,7 +88,7 @@ class PostgresForgetting:
         """Take a forget back; see `Forgetting.restore`."""
         place: dict[str, Any] = {**_place(scope), "receipt_id": receipt_id, "now": now}
         async with self._database.transaction(scope.tenant_id) as connection:
-            row = await (await _dicts(connection, "lock_receipt", place)).fetchone()
+            row = await (await dict_rows(connection, _SQL["lock_receipt"], place)).fetchone()
             if row is None:
                 raise _no_receipt(receipt_id)
             receipt = receipt_of(row)
@@ -100,7 +96,7 @@ class PostgresForgetting:
                 return receipt
             _check_restorable(receipt, now)
             # A forget locks sessions first and its receipt is not there before it commits, so this order is safe.
-            rows = await (await _dicts(connection, "sessions_of_receipt", place)).fetchall()
+            rows = await (await dict_rows(connection, _SQL["sessions_of_receipt"], place)).fetchall()
             sessions = {found["session_id"]: found["first_pending"] for found in rows}
             if row["session_id"]:
                 sessions.setdefault(row["session_id"], None)
@@ -215,7 +211,9 @@ async def _keep_receipt(
 
 
 async def _read_receipt(connection: Connection, tenant_id: UUID, receipt_id: UUID) -> ForgetReceipt:
-    row = await (await _dicts(connection, "receipt", {"tenant_id": tenant_id, "receipt_id": receipt_id})).fetchone()
+    row = await (
+        await dict_rows(connection, _SQL["receipt"], {"tenant_id": tenant_id, "receipt_id": receipt_id})
+    ).fetchone()
     if row is None:
         raise _no_receipt(receipt_id)
     return receipt_of(row)
@@ -223,7 +221,7 @@ async def _read_receipt(connection: Connection, tenant_id: UUID, receipt_id: UUI
 
 async def _turns(connection: Connection, tenant_id: UUID, receipt_id: UUID) -> tuple[ForgottenTurns, ...]:
     place = {"tenant_id": tenant_id, "receipt_id": receipt_id}
-    rows = await (await _dicts(connection, "turns_of_receipt", place)).fetchall()
+    rows = await (await dict_rows(connection, _SQL["turns_of_receipt"], place)).fetchall()
     return tuple(
         ForgottenTurns(
             session=SessionKey(tenant_id, row["namespace_id"], row["session_id"]),
@@ -250,9 +248,3 @@ def _no_receipt(receipt_id: UUID) -> NotFound:
 
 def _place(scope: Scope) -> dict[str, Any]:
     return {"tenant_id": scope.tenant_id, "namespace_id": scope.namespace_id}
-
-
-async def _dicts(connection: Connection, name: str, parameters: Mapping[str, Any]) -> AsyncCursor[dict[str, Any]]:
-    cursor = connection.cursor(row_factory=dict_row)
-    await cursor.execute(_SQL[name], parameters)
-    return cursor

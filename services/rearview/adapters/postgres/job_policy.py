@@ -10,9 +10,10 @@ class JobPolicy:
 
     A worker that is silent for `silent_seconds` counts as dead, and its jobs run again elsewhere after at most
     `silent_seconds + heartbeat_seconds + poll_seconds`. Handlers must not block the event loop for that long.
+    Fifteen attempts take about an hour: an outage of that length makes no dead letters.
     """
 
-    max_attempts: int = 8
+    max_attempts: int = 15
     first_retry_seconds: float = 1.0
     longest_retry_seconds: float = 600.0
     heartbeat_seconds: float = 2.5

@@ -5,10 +5,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from rearview.adapters.postgres.database import Database
+from rearview.adapters.postgres.database import Database, dict_rows
 from rearview.adapters.postgres.memory_rows import memory_of
 from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.errors import NotFound
@@ -73,9 +72,10 @@ class PostgresMemoryReader:
 
     async def _rows(self, name: str, scope: Scope, parameters: dict[str, Any]) -> list[dict[str, Any]]:
         async with self._database.transaction(scope.tenant_id, timeout_seconds=self._timeout_seconds) as connection:
-            cursor = connection.cursor(row_factory=dict_row)
-            await cursor.execute(
-                self._queries[name], {"tenant": scope.tenant_id, "namespace": scope.namespace_id, **parameters}
+            cursor = await dict_rows(
+                connection,
+                self._queries[name],
+                {"tenant": scope.tenant_id, "namespace": scope.namespace_id, **parameters},
             )
             return await cursor.fetchall()
 

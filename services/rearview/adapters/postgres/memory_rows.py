@@ -4,9 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import dict_row
-
-from rearview.adapters.postgres.database import Connection
+from rearview.adapters.postgres.database import Connection, dict_rows
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records
 from rearview.domain.content_hash import content_hash
@@ -21,9 +19,8 @@ async def read_memories(
     connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]
 ) -> dict[UUID, Memory]:
     """Return the memories there are of these ids, forgotten ones included."""
-    cursor = connection.cursor(row_factory=dict_row)
-    await cursor.execute(
-        SQL["read"], {"tenant_id": tenant_id, "namespace_id": namespace_id, "memory_ids": list(memory_ids)}
+    cursor = await dict_rows(
+        connection, SQL["read"], {"tenant_id": tenant_id, "namespace_id": namespace_id, "memory_ids": list(memory_ids)}
     )
     return {row["memory_id"]: memory_of(row) for row in await cursor.fetchall()}
 

@@ -5,12 +5,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncCursor
-from psycopg.rows import dict_row
-
-from rearview.adapters.postgres.audit import record_audit
+from rearview.adapters.postgres.audit import ActingService, record_audit
 from rearview.adapters.postgres.consequences import bump_epoch, enqueue_close_windows, enqueue_merge
-from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.event_rows import event_of
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
 from rearview.adapters.postgres.memory_rows import insert_memories, read_memories, replace_memory
@@ -21,13 +18,12 @@ from rearview.domain.context_window import OpenWindows, WindowedTurn
 from rearview.domain.keyword_bag import KeywordBag
 from rearview.domain.memory import Memory, MemoryState
 from rearview.domain.names import SessionName
-from rearview.domain.principal import Scope
 from rearview.domain.unit_projection import KeywordStatistics
 from rearview.ports.session_index import IndexedBatch, OpenEpisode, PendingEvents
 from rearview.ports.working_memory import SessionKey
 
 _SQL = load_queries("session_index")
-PRINCIPAL = "writer"
+INDEXER = ActingService("writer")
 """In whose name the audit records what a job did."""
 
 
@@ -42,11 +38,11 @@ class PostgresSessionIndex:
         """Return what is to be indexed; see `SessionIndex.pending`."""
         place = {**_place(session), "limit": limit + 1}
         async with self._database.transaction(session.tenant_id) as connection:
-            claimed = await _dicts(connection, "claim_session", place)
-            named = await _dicts(connection, "namespace_name", place)
-            events = await _dicts(connection, "pending_events", place)
-            last = await _dicts(connection, "last_appended", place)
-            windows = await _dicts(connection, "open_windows", place)
+            claimed = await dict_rows(connection, _SQL["claim_session"], place)
+            named = await dict_rows(connection, _SQL["namespace_name"], place)
+            events = await dict_rows(connection, _SQL["pending_events"], place)
+            last = await dict_rows(connection, _SQL["last_appended"], place)
+            windows = await dict_rows(connection, _SQL["open_windows"], place)
             row, namespace = await claimed.fetchone(), await named.fetchone()
             if row is None or namespace is None:
                 return None
@@ -127,9 +123,9 @@ async def _has_changed(connection: Connection, batch: IndexedBatch) -> bool:
     """Lock the session (and the episode that is to grow) and compare with what the batch was made from."""
     pending = batch.pending
     place = {**_place(pending.session), "event_ids": [event.event_id for event in pending.events]}
-    locked = await _dicts(connection, "lock_session", place)
-    gone = await _dicts(connection, "no_longer_pending", place)
-    windows = await _dicts(connection, "open_window_ids", place)
+    locked = await dict_rows(connection, _SQL["lock_session"], place)
+    gone = await dict_rows(connection, _SQL["no_longer_pending"], place)
+    windows = await dict_rows(connection, _SQL["open_window_ids"], place)
     episode = pending.episode.memory if pending.episode else None
     versions = await connection.execute(
         MEMORY_SQL["lock"], {**place, "memory_ids": [episode.memory_id] if episode else []}
@@ -206,7 +202,7 @@ async def _write_consequences(connection: Connection, batch: IndexedBatch, now: 
         await record_audit(
             connection,
             tenant_id,
-            Scope(tenant_id, namespace_id, batch.pending.namespace, PRINCIPAL),
+            INDEXER,
             "session.index",
             [str(SessionName(batch.pending.namespace, session.session_id))],
             now,
@@ -232,12 +228,6 @@ def _place(session: SessionKey) -> dict[str, Any]:
         "namespace_id": session.namespace_id,
         "session_id": session.session_id,
     }
-
-
-async def _dicts(connection: Connection, name: str, parameters: Mapping[str, Any]) -> AsyncCursor[dict[str, Any]]:
-    cursor = connection.cursor(row_factory=dict_row)
-    await cursor.execute(_SQL[name], parameters)
-    return cursor
 
 
 def _window_record(turn: WindowedTurn) -> dict[str, object]:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from redis.asyncio import Redis
 
+from rearview.adapters.redis.access_keys import AccessKeys, access_field
 from rearview.adapters.redis.connection import RedisConnection
 
 COUNTED_TENANTS = "acc_tenants"
@@ -23,16 +24,16 @@ class RedisAccessCounter:
 
     async def count(self, tenant_id: UUID, accessed: Mapping[UUID, Collection[UUID]], at: datetime) -> None:
         """Count one access of each memory, given by namespace."""
-        counts, times, moment = f"acc:{{{tenant_id}}}", f"acct:{{{tenant_id}}}", f"{at.timestamp():.3f}"
-        fields = [f"{namespace}/{memory}" for namespace, memories in accessed.items() for memory in memories]
+        keys, moment = AccessKeys.of(tenant_id), f"{at.timestamp():.3f}"
+        fields = [access_field(namespace, memory) for namespace, memories in accessed.items() for memory in memories]
         if not fields:
             return
 
         async def write(client: Redis) -> None:
             async with client.pipeline(transaction=False) as pipeline:
                 for field in fields:
-                    pipeline.hincrby(counts, field, 1)
-                pipeline.hset(times, mapping=dict.fromkeys(fields, moment))
+                    pipeline.hincrby(keys.counts, field, 1)
+                pipeline.hset(keys.times, mapping=dict.fromkeys(fields, moment))
                 # Last, so that a tenant found here has its counts already.
                 pipeline.sadd(COUNTED_TENANTS, str(tenant_id))
                 await pipeline.execute()

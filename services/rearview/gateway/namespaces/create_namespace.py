@@ -5,6 +5,7 @@ from rearview.domain.ids import new_id
 from rearview.domain.principal import Caller
 from rearview.domain.tenancy import Namespace
 from rearview.domain.tenancy_requests import NewNamespace
+from rearview.gateway.display_names import DisplayNames
 from rearview.gateway.namespaces.public_needs_admin import check_may_set_visibility
 from rearview.ports.clock import Clock
 from rearview.ports.tenancy_store import NamespaceStore
@@ -13,8 +14,9 @@ from rearview.ports.tenancy_store import NamespaceStore
 class CreateNamespace:
     """Makes namespaces: private ones for everybody who may write, public ones for admins."""
 
-    def __init__(self, namespaces: NamespaceStore, clock: Clock) -> None:
+    def __init__(self, namespaces: NamespaceStore, display_names: DisplayNames, clock: Clock) -> None:
         self._namespaces = namespaces
+        self._display_names = display_names
         self._clock = clock
 
     async def __call__(
@@ -45,7 +47,7 @@ class CreateNamespace:
             owner=caller.principal,
             created_at=now,
             updated_at=now,
-            display_name=new.display_name,
+            display_name=self._display_names.stored(new.display_name),
             visibility=new.visibility,
             forget_grace_period=new.forget_grace_period,
         )

@@ -6,6 +6,7 @@ from rearview.domain.tenancy import DEFAULT_NAMESPACE, FIRST_ADMIN, ApiKey, Name
 from rearview.domain.tenancy_changes import CreatedTenant
 from rearview.domain.tenancy_requests import NewTenant
 from rearview.gateway.api_key import make_key
+from rearview.gateway.display_names import DisplayNames
 from rearview.ports.clock import Clock
 from rearview.ports.tenancy_store import TenantStore
 
@@ -13,8 +14,9 @@ from rearview.ports.tenancy_store import TenantStore
 class CreateTenant:
     """Makes tenants."""
 
-    def __init__(self, tenants: TenantStore, clock: Clock) -> None:
+    def __init__(self, tenants: TenantStore, display_names: DisplayNames, clock: Clock) -> None:
         self._tenants = tenants
+        self._display_names = display_names
         self._clock = clock
 
     async def __call__(
@@ -29,7 +31,8 @@ class CreateTenant:
             RequestIdReused: the request id stands for another request.
         """
         now = self._clock.now()
-        tenant = Tenant(new_id(), new.name, new.display_name, now, new.disabled, new.quotas)
+        display_name = self._display_names.stored(new.display_name)
+        tenant = Tenant(new_id(), new.name, display_name, now, new.disabled, new.quotas)
         made = make_key()
         key = ApiKey(made.key_id, FIRST_ADMIN, Role.ADMIN, now)
         namespace = Namespace(new_id(), DEFAULT_NAMESPACE, FIRST_ADMIN, now, now)

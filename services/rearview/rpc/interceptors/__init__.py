@@ -1,10 +1,12 @@
-"""What stands around every call. From the outside in: errors, tracing, metrics, access log, identity, request size."""
+"""What stands around every call. From the outside in: errors, tracing, metrics, access log, identity, refused
+streams, request size."""
 
 from rearview.rpc.interceptors.access_log_interceptor import AccessLogInterceptor
 from rearview.rpc.interceptors.call_interceptor import CallInterceptor, IncomingCall
 from rearview.rpc.interceptors.error_interceptor import ErrorInterceptor
 from rearview.rpc.interceptors.identity_interceptor import IdentityInterceptor
 from rearview.rpc.interceptors.metrics_interceptor import MetricsInterceptor
+from rearview.rpc.interceptors.refused_stream_interceptor import RefusedStreamInterceptor
 from rearview.rpc.interceptors.request_size_interceptor import RequestSizeInterceptor
 from rearview.rpc.interceptors.tracing_interceptor import TracingInterceptor
 
@@ -15,6 +17,7 @@ __all__ = [
     "IdentityInterceptor",
     "IncomingCall",
     "MetricsInterceptor",
+    "RefusedStreamInterceptor",
     "RequestSizeInterceptor",
     "TracingInterceptor",
 ]

@@ -51,9 +51,9 @@ FROM memory m
 WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.memory_id = ANY (%(memory_ids)s)
   AND m.tenant_id = u.tenant_id AND m.namespace_id = u.namespace_id AND m.memory_id = u.memory_id
 
--- Units whose window was open when they were forgotten will not grow again.
+-- Units whose window was open when they were forgotten will not grow again, and were never counted (flag 16).
 -- name: close_fresh_units
-UPDATE search_unit_fresh_{generation} SET closed = true
+UPDATE search_unit_fresh_{generation} SET closed = true, flags = flags | 16::int2
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND unit_id = ANY (%(unit_ids)s)
 
 -- name: merge

@@ -1,0 +1,74 @@
+"""Erasing from Redis what a forget named: turns of working memory and counts of accesses."""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from redis.asyncio import Redis
+
+from rearview.adapters.redis.access_keys import AccessKeys, access_field
+from rearview.adapters.redis.connection import RedisConnection
+from rearview.adapters.redis.working_memory import note_key, turns_key
+from rearview.ports.forgetting import ForgottenTurns
+from rearview.ports.working_memory import LIFETIME
+
+_LIFETIME_SECONDS = int(LIFETIME.total_seconds())
+
+# KEYS: turns, note. ARGV: lifetime in seconds, sequence through which all goes (0: none), then ids.
+# The note keeps ids in place of the sequence: the session's row is gone, and a new session of its name counts from 1.
+_ERASE_TURNS = """
+local through = tonumber(ARGV[2])
+local gone = {}
+if through > 0 then redis.call('HDEL', KEYS[2], 'floor') end
+for at = 3, #ARGV do
+  redis.call('HSET', KEYS[2], ARGV[at], 1)
+  gone[ARGV[at]] = true
+end
+redis.call('EXPIRE', KEYS[2], ARGV[1])
+local removed = 0
+for _, text in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
+  if gone[cjson.decode(text)['id']] then
+    removed = removed + redis.call('LREM', KEYS[1], 0, text)
+  end
+end
+return removed
+"""
+
+
+class RedisErasure:
+    """The `VolatileErasure` port."""
+
+    def __init__(self, connection: RedisConnection) -> None:
+        self._connection = connection
+
+    async def erase_turns(self, turns: Collection[ForgottenTurns]) -> int:
+        """Erase turns and refuse them should they arrive late; see `VolatileErasure.erase_turns`."""
+        removed = 0
+        for forgotten in turns:
+            removed += await self._erase_session(forgotten)
+        return removed
+
+    async def erase_access_counts(self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]) -> int:
+        """Erase counts that were not added yet; see `VolatileErasure.erase_access_counts`."""
+        fields = [access_field(namespace_id, memory_id) for memory_id in memory_ids]
+        if not fields:
+            return 0
+        keys = AccessKeys.of(tenant_id)
+
+        async def erase(client: Redis) -> list[int]:
+            async with client.pipeline(transaction=False) as pipeline:
+                for key in (keys.counts, keys.times, keys.draining):
+                    pipeline.hdel(key, *fields)
+                return [int(count) for count in await pipeline.execute()]
+
+        counts, _, draining = await self._connection.call(erase)
+        return counts + draining
+
+    async def _erase_session(self, forgotten: ForgottenTurns) -> int:
+        arguments: list[str | int] = [_LIFETIME_SECONDS, forgotten.through_sequence, *map(str, forgotten.event_ids)]
+
+        async def evaluate(client: Redis) -> object:
+            return await client.eval(
+                _ERASE_TURNS, 2, turns_key(forgotten.session), note_key(forgotten.session), *arguments
+            )
+
+        return int(str(await self._connection.call(evaluate)))

@@ -1,0 +1,132 @@
+"""`rearview bench ...`: measuring speed and size on this machine, through the public API."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rearview.cli.borrowed_stack import admin_client
+from rearview.cli.output import DataDirOption, JsonOption, err, failures, print_figures
+from rearview.cli.stack_figures import database_bytes, peak_memory
+from rearview.client import Client
+from rearview.embedded.paths import DataFolder
+from rearview.evaluation.bench_append import bench_append
+from rearview.evaluation.bench_ingest import bench_ingest
+from rearview.evaluation.bench_load import BenchFigures
+from rearview.evaluation.bench_recall import bench_recall
+from rearview.evaluation.progress import Steps, shown_steps
+
+MIB = 1024 * 1024
+
+commands = typer.Typer(
+    name="bench",
+    help="Measure speed and size through the public API, in a namespace made for the occasion.",
+    epilog="Every benchmark stores the same made-up turns, half Chinese, half English, after a warm-up that is not "
+    "counted. It uses the stack that runs in the data folder, or starts one for the time being. Progress goes to "
+    "stderr; --json prints p50_ms, p95_ms, p99_ms, per_s, memories, clients, bytes_per_memory (growth of the database "
+    "with all indexes, for each search unit) and peak_rss_mb (the stack's processes together; memory that several "
+    "share counts for each of them).",
+    no_args_is_help=True,
+)
+MemoriesOption = Annotated[
+    int,
+    typer.Option(help="How many search units to store: one for each turn that is worth keeping.", min=1),
+]
+ClientsOption = Annotated[int, typer.Option(help="How many clients call at a time.", min=1, max=256)]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this file."""
+    app.add_typer(commands)
+
+
+@commands.command()
+def append(
+    memories: MemoriesOption = 2_000,
+    clients: ClientsOption = 1,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """How long an agent waits until a turn is safe.
+
+    Each call appends one turn and is answered when the turn would survive a crash. per_s counts turns. Turns are
+    indexed meanwhile, as in operation; indexing is waited for at the end, uncounted.
+
+    Example:
+
+      rearview bench append --memories 5000 --clients 4 --json
+    """
+    _measure(bench_append, memories, clients, data_dir, as_json)
+
+
+@commands.command()
+def ingest(
+    memories: MemoriesOption = 2_000,
+    clients: ClientsOption = 2,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """How fast conversations become memories.
+
+    Appends sessions of ten turns, each in one call, and waits until all are analysed, embedded and in the search
+    index. per_s counts turns from the first append until then; the times are those of a session's append and end.
+
+    Example:
+
+      rearview bench ingest --memories 20000 --clients 4 --json
+    """
+    _measure(bench_ingest, memories, clients, data_dir, as_json)
+
+
+@commands.command()
+def recall(
+    memories: MemoriesOption = 10_000,
+    clients: ClientsOption = 1,
+    queries: Annotated[int, typer.Option(help="How many questions to ask.", min=1)] = 500,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """How long an agent waits for the right memories.
+
+    Fills a namespace, then asks questions about what was said, ten memories each, past every cache. The times are
+    those of a call as the client sees it; per_s counts calls. recall@10 is null: this version offers no exact search
+    to compare with. For the quality of recall see `rearview eval`.
+
+    Example:
+
+      rearview bench recall --memories 50000 --clients 8 --json
+    """
+
+    def measured(client: Client, memories: int, clients: int, steps: Steps) -> BenchFigures:
+        return bench_recall(client, memories, clients, queries, steps)
+
+    _measure(measured, memories, clients, data_dir, as_json, {"queries": queries, "recall@10": None})
+
+
+def _measure(
+    bench: Callable[[Client, int, int, Steps], BenchFigures],
+    memories: int,
+    clients: int,
+    data_dir: Path | None,
+    as_json: bool,
+    further: dict[str, object] | None = None,
+) -> None:
+    folder = DataFolder.choose(data_dir, os.environ)
+    with failures(as_json):
+        with admin_client(data_dir) as client, peak_memory(folder) as memory, shown_steps(err) as steps:
+            before = database_bytes(folder)
+            figures = bench(client, memories, clients, steps)
+            grown = database_bytes(folder) - before
+        result = {
+            **figures.as_json(),
+            "memories": memories,
+            "clients": clients,
+            "bytes_per_memory": round(grown / memories),
+            "peak_rss_mb": round(memory.rss_bytes / MIB),
+            **(further or {}),
+        }
+    print_figures(result, as_json)

@@ -1,0 +1,39 @@
+"""The lifecycle's configuration, from the environment."""
+
+from pydantic import Field, SecretStr
+
+from rearview.rpc.service_config import Listen, ServiceConfig
+
+
+class LifecycleConfig(ServiceConfig):
+    """Read once; the variables carry the prefix `REARVIEW_`.
+
+    Attributes:
+        max_connections: of each of the two pools, that of calls and that of jobs and rounds.
+        redis_url: Redis or Valkey, for working memory and access counts.
+        redis_seconds: how long one operation on Redis may take.
+        worker_concurrency: how many jobs run at a time.
+        purge_batch: how many memories or events are erased in one transaction.
+        job_attempts: how often a job is tried; purges that ended as dead letters are taken up again by a round.
+        drain_counts_seconds: how often access counts are added to the memories' statistics.
+        expire_seconds: how often outcomes of old requests and old recall traces are deleted.
+        upkeep_seconds: how often work that was left behind is looked for.
+        session_silent_minutes: a session without news for so long is closed, should its own job have been lost.
+        units_unmerged_minutes: closed search units older than this are merged, should their own job have been lost.
+        purge_overdue_minutes: a purge so long overdue is taken up again.
+    """
+
+    listen: Listen = "127.0.0.1:50054"
+    max_connections: int = Field(default=4, ge=1, le=1_000)
+    redis_url: SecretStr
+    redis_seconds: float = Field(default=2.0, gt=0, le=60)
+    worker_concurrency: int = Field(default=2, ge=1, le=100)
+    purge_batch: int = Field(default=200, ge=1, le=10_000)
+    job_attempts: int = Field(default=15, ge=1, le=1_000)
+    drain_counts_seconds: float = Field(default=10.0, gt=0, le=86_400)
+    expire_seconds: float = Field(default=600.0, gt=0, le=86_400)
+    upkeep_seconds: float = Field(default=60.0, gt=0, le=86_400)
+    session_silent_minutes: float = Field(default=10.0, gt=0, le=100_000)
+    units_unmerged_minutes: float = Field(default=10.0, gt=0, le=100_000)
+    purge_overdue_minutes: float = Field(default=15.0, gt=0, le=100_000)
+    max_concurrent_calls: int = Field(default=100, ge=1, le=100_000)

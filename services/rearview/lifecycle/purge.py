@@ -1,0 +1,44 @@
+"""The end of a forget: everything is erased, place by place, and the receipt says so."""
+
+from uuid import UUID
+
+from rearview.ports.clock import Clock
+from rearview.ports.erasure import ErasureStore, Purge, VolatileErasure
+
+WORKING_MEMORY = "redis.working_memory"
+ACCESS_COUNTS = "redis.access_counts"
+
+_SLICE = 500
+
+
+class Purger:
+    """The job `purge`. Running it again, at the same time or after being killed anywhere, ends the same."""
+
+    def __init__(self, store: ErasureStore, volatile: VolatileErasure, clock: Clock) -> None:
+        self._store = store
+        self._volatile = volatile
+        self._clock = clock
+
+    async def purge(self, tenant_id: UUID, receipt_id: UUID) -> bool:
+        """Erase what the receipt names; return whether there was anything to do.
+
+        The database comes first, so that an outage of Redis, where nothing lives longer than a day, does not hold it
+        up. The receipt turns PURGED when all places are done.
+
+        Raises:
+            Unavailable: a place cannot be reached; what was erased, is. To be repeated.
+        """
+        purge = await self._store.begin(tenant_id, receipt_id, now=self._clock.now())
+        if purge is None:
+            return False
+        await self._store.erase(purge, now=self._clock.now())
+        await self._erase_volatile(purge)
+        await self._store.finish(purge, now=self._clock.now())
+        return True
+
+    async def _erase_volatile(self, purge: Purge) -> None:
+        counts = {WORKING_MEMORY: await self._volatile.erase_turns(purge.turns), ACCESS_COUNTS: 0}
+        for start in range(0, purge.memory_count, _SLICE):
+            ids = await self._store.memory_ids(purge, start, _SLICE)
+            counts[ACCESS_COUNTS] += await self._volatile.erase_access_counts(purge.tenant_id, purge.namespace_id, ids)
+        await self._store.note(purge, counts, now=self._clock.now())

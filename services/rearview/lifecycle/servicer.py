@@ -1,0 +1,111 @@
+"""The lifecycle's methods on the wire: convert, ask, convert. What comes with the tiers is said to be missing."""
+
+from typing import Any, Never
+from uuid import UUID
+
+import grpc.aio
+from google.protobuf import empty_pb2
+
+from rearview.domain.errors import CredentialInvalid, FeatureNotOffered
+from rearview.domain.principal import Access, Caller
+from rearview.internal.v1 import lifecycle_service_pb2_grpc
+from rearview.ports.administration import AuditLog, DeadLetters, Statistics
+from rearview.ports.clock import Clock
+from rearview.rpc.call_context import current_caller
+from rearview.rpc.convert.lifecycle import (
+    audit_records_to_proto,
+    dead_letter_to_proto,
+    dead_letters_to_proto,
+    generations_to_proto,
+    job_id_from_name,
+    list_audit_from_proto,
+    list_dead_letters_from_proto,
+    tier_stats_namespace_from_proto,
+    tier_stats_to_proto,
+)
+from rearview.rpc.scopes import scope_of
+from rearview.v1 import lifecycle_pb2 as pb
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
+    """`rearview.internal.v1.LifecycleService`. Reads without rules of their own go straight to their ports."""
+
+    def __init__(
+        self, audit: AuditLog, letters: DeadLetters, statistics: Statistics, clock: Clock, page_key: bytes
+    ) -> None:
+        self._audit = audit
+        self._letters = letters
+        self._statistics = statistics
+        self._clock = clock
+        self._page_key = page_key
+
+    async def GetTierStats(self, request: pb.GetTierStatsRequest, context: Context) -> pb.GetTierStatsResponse:
+        """Count the memories of each tier."""
+        caller = current_caller()
+        name = tier_stats_namespace_from_proto(request)
+        namespace_id = scope_of(caller, name.namespace, Access.READ).namespace_id if name else None
+        return tier_stats_to_proto(await self._statistics.tiers(_tenant_of(caller), namespace_id))
+
+    async def ListModelGenerations(
+        self, request: pb.ListModelGenerationsRequest, context: Context
+    ) -> pb.ListModelGenerationsResponse:
+        """List the embedding model generations with the tenant's units."""
+        return generations_to_proto(await self._statistics.generations(_tenant_of(current_caller())))
+
+    async def ListAuditRecords(
+        self, request: pb.ListAuditRecordsRequest, context: Context
+    ) -> pb.ListAuditRecordsResponse:
+        """List audit records, newest first."""
+        tenant_id = _tenant_of(current_caller())
+        wanted, page = list_audit_from_proto(request, self._page_key)
+        records = await self._audit.records(tenant_id, wanted, page)
+        return audit_records_to_proto(request, records, self._page_key)
+
+    async def ListDeadLetters(self, request: pb.ListDeadLettersRequest, context: Context) -> pb.ListDeadLettersResponse:
+        """List jobs of the tenant that failed for good."""
+        tenant_id = _tenant_of(current_caller())
+        page = list_dead_letters_from_proto(request, self._page_key)
+        return dead_letters_to_proto(request, await self._letters.letters(tenant_id, page), self._page_key)
+
+    async def ReplayDeadLetter(self, request: pb.ReplayDeadLetterRequest, context: Context) -> pb.DeadLetter:
+        """Run such a job again."""
+        caller = current_caller()
+        job_id = job_id_from_name(request.name)
+        letter = await self._letters.replay(caller, _tenant_of(caller), job_id, now=self._clock.now())
+        return dead_letter_to_proto(letter)
+
+    async def RunSweep(self, request: pb.RunSweepRequest, context: Context) -> pb.Operation:
+        """Not offered."""
+        _not_offered("RunSweep")
+
+    async def GetOperation(self, request: pb.GetOperationRequest, context: Context) -> pb.Operation:
+        """Not offered."""
+        _not_offered("GetOperation")
+
+    async def Rehydrate(self, request: pb.RehydrateRequest, context: Context) -> pb.Operation:
+        """Not offered."""
+        _not_offered("Rehydrate")
+
+    async def SetLegalHold(self, request: pb.SetLegalHoldRequest, context: Context) -> empty_pb2.Empty:
+        """Not offered."""
+        _not_offered("SetLegalHold")
+
+    async def StartReembedding(self, request: pb.StartReembeddingRequest, context: Context) -> pb.Operation:
+        """Not offered."""
+        _not_offered("StartReembedding")
+
+    async def VerifyAudit(self, request: pb.VerifyAuditRequest, context: Context) -> pb.VerifyAuditResponse:
+        """Not offered."""
+        _not_offered("VerifyAudit")
+
+
+def _tenant_of(caller: Caller) -> UUID:
+    if caller.tenant_id is None:
+        raise CredentialInvalid("the caller belongs to no tenant")
+    return caller.tenant_id
+
+
+def _not_offered(feature: str) -> Never:
+    raise FeatureNotOffered(f"{feature} is not offered by this version", feature=feature)

@@ -1,0 +1,60 @@
+"""Erasing for good what a forget marked."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from rearview.ports.forgetting import ForgottenTurns
+
+
+@dataclass(frozen=True, slots=True)
+class Purge:
+    """A forget whose time has come. `turns` are those that working memory may hold, the last of each session."""
+
+    tenant_id: UUID
+    receipt_id: UUID
+    namespace_id: UUID
+    session_id: str
+    memory_count: int
+    event_count: int
+    turns: tuple[ForgottenTurns, ...]
+
+
+class ErasureStore(Protocol):
+    """The database's part. What is erased is counted on the receipt in the same transaction, so that a purge that
+    was killed goes on where it was and its counts are right. Two purges of one receipt take turns."""
+
+    async def begin(self, tenant_id: UUID, receipt_id: UUID, *, now: datetime) -> Purge | None:
+        """Begin, or go on; from here on the forget cannot be taken back. None when there is nothing to purge: it was
+        taken back or purged, is not due yet, or never was."""
+        ...
+
+    async def erase(self, purge: Purge, *, now: datetime) -> None:
+        """Erase everything that the purge names, in bounded transactions."""
+        ...
+
+    async def memory_ids(self, purge: Purge, start: int, count: int) -> list[UUID]:
+        """Return a slice of the forgotten memories' ids."""
+        ...
+
+    async def note(self, purge: Purge, counts: Mapping[str, int], *, now: datetime) -> None:
+        """Add to the receipt's counts what was erased elsewhere, by place."""
+        ...
+
+    async def finish(self, purge: Purge, *, now: datetime) -> None:
+        """Say on the receipt, with its digest and an audit record, that everything is erased."""
+        ...
+
+
+class VolatileErasure(Protocol):
+    """The part of what is kept outside the database. All raise Unavailable; to be repeated until they do not."""
+
+    async def erase_turns(self, turns: Collection[ForgottenTurns]) -> int:
+        """Erase turns from working memory and refuse them should they arrive late; return how many were there."""
+        ...
+
+    async def erase_access_counts(self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]) -> int:
+        """Erase counts of accesses that were not added to the store yet; return how many there were."""
+        ...

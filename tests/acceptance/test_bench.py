@@ -1,0 +1,41 @@
+"""`rearview bench` on the running stack."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.commands import last_json, rearview
+from tests.support.supervised_stack import SupervisedStack
+
+SHARED_KEYS = {"p50_ms", "p95_ms", "p99_ms", "per_s", "memories", "clients", "bytes_per_memory", "peak_rss_mb"}
+
+
+def bench(stack: SupervisedStack, *arguments: str) -> dict[str, Any]:
+    """Run a benchmark and return its figures; its progress may not be among them."""
+    result = rearview(stack.folder.root, "bench", *arguments, "--json")
+    assert result.returncode == 0, result.stderr
+    assert len(result.stdout.splitlines()) == 1
+    return last_json(result)
+
+
+@pytest.mark.parametrize("what", ["append", "ingest"])
+def test_writing_is_measured(stack: SupervisedStack, what: str) -> None:
+    figures = bench(stack, what, "--memories", "25", "--clients", "2")
+    assert set(figures) == SHARED_KEYS
+    assert (figures["memories"], figures["clients"]) == (25, 2)
+    assert 0 < figures["p50_ms"] <= figures["p95_ms"] <= figures["p99_ms"]
+    assert figures["per_s"] > 0
+    assert figures["peak_rss_mb"] > 100
+
+
+def test_recall_is_measured(stack: SupervisedStack) -> None:
+    figures = bench(stack, "recall", "--memories", "25", "--clients", "2", "--queries", "10")
+    assert set(figures) == {*SHARED_KEYS, "queries", "recall@10"}
+    assert figures["queries"] == 10
+    assert figures["recall@10"] is None
+    assert 0 < figures["p50_ms"] <= figures["p99_ms"]
+
+
+@pytest.mark.parametrize("arguments", [("append", "--memories", "0"), ("recall", "--clients", "0"), ("nonsense",)])
+def test_what_cannot_be_measured_is_refused(stack: SupervisedStack, arguments: tuple[str, ...]) -> None:
+    assert rearview(stack.folder.root, "bench", *arguments).returncode == 2
