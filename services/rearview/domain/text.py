@@ -147,30 +147,3 @@ class Redacted:
     def categories(self) -> tuple[PiiCategory, ...]:
         """The categories found, each once, in order of first appearance."""
         return tuple(dict.fromkeys(span.category for span in self.spans))
-
-
-class Polarity(StrEnum):
-    """Whether a fact holds ("I like tea") or is denied ("I do not like tea")."""
-
-    AFFIRMED = "affirmed"
-    DENIED = "denied"
-
-
-@dataclass(frozen=True, slots=True)
-class FactCandidate:
-    """One clear statement about the speaker, as it was read; whether it becomes a fact is decided elsewhere.
-
-    `subject` is `user`, or `user/<topic>` where the attribute is of something of theirs (a travel budget, a favourite
-    film). `attribute` is one of the known attributes. `value` is normalised: plain decimal numbers, ISO dates
-    (`1990-05-07`, `--05-07` without a year), otherwise the words of the text. `unit` is an ISO 4217 code for money.
-    `start` and `end` are half-open character offsets of the statement.
-    """
-
-    subject: str
-    attribute: str
-    value: str
-    unit: str | None
-    single_valued: bool
-    polarity: Polarity
-    start: int
-    end: int

@@ -29,6 +29,7 @@ from rearview.internal.v1 import writer_service_pb2
 from rearview.internal.v1.writer_service_pb2_grpc import add_WriterServiceServicer_to_server
 from rearview.language.aliases import canonical
 from rearview.language.analyzer import RuleAnalyzer
+from rearview.language.facts import RuleFactExtractor, load_attributes
 from rearview.language.keyword_hashes import KeywordHashes
 from rearview.language.pii import PatternRedactor
 from rearview.language.signals import turn_signals
@@ -113,7 +114,8 @@ async def open_writer(
             stack.push_async_callback(embedder.close)
         embedder = DeadlineEmbedder(embedder, longest_seconds=config.embed_seconds)
         units = SearchUnits(await _registered(calls, embedder, config.start_seconds))
-        analyzer, hasher = RuleAnalyzer(), KeywordHashes()
+        facts = RuleFactExtractor(load_attributes(config.attributes_file))
+        analyzer, hasher = RuleAnalyzer(facts), KeywordHashes()
         redaction = RedactionParts(
             PatternRedactor(),
             RememberedPolicies(PostgresPolicyStore(calls)),

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field, FilePath, SecretStr
 
 from rearview.rpc.service_config import EmbedderConfig, Listen, ServiceConfig, VaultConfig
 
@@ -22,6 +22,7 @@ class WriterConfig(EmbedderConfig, VaultConfig, ServiceConfig):
         merge_batch_units: how many search units move into the vector index together.
         segment_gap_minutes: a pause longer than this ends an episode.
         session_silent_minutes: a session without a turn for so long is indexed to its end.
+        attributes_file: your own attributes of facts, beside the shipped ones; see `language/data/attributes.yaml`.
         start_seconds: how long the start waits for PostgreSQL and its schema.
     """
 
@@ -35,4 +36,5 @@ class WriterConfig(EmbedderConfig, VaultConfig, ServiceConfig):
     merge_batch_units: int = Field(default=200, ge=1, le=10_000)
     segment_gap_minutes: float = Field(default=30.0, gt=0, le=100_000)
     session_silent_minutes: float = Field(default=10.0, gt=0, le=100_000)
+    attributes_file: FilePath | None = None
     start_seconds: float = Field(default=60.0, ge=0, le=3_600)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rearview.domain.text import Polarity
+from rearview.domain.fact import Polarity
 from rearview.language.facts import attributes, extract_facts
 
 STATED = [
@@ -91,11 +91,7 @@ def test_denied_facts(text: str, attribute: str, value: str) -> None:
         "I might move to Berlin",
         "I used to live in Paris",
         "我以前住在上海",
-        "我打算搬到深圳",
         "他的预算是8000元",
-        "我妈妈住在上海",
-        "My sister lives in Paris",
-        "My friend's birthday is May 7th",
         "他说我喜欢香菜",
         "他说，我喜欢香菜",
         "She said, I love hiking",
@@ -105,7 +101,6 @@ def test_denied_facts(text: str, attribute: str, value: str) -> None:
         "She said I love hiking",
         "“我叫李雷”是课本里的句子",
         'He wrote "my name is Bob" on it',
-        "我今天想喝拿铁",
         "我爱你",
         "I like your idea",
         "I love it",
@@ -119,6 +114,20 @@ def test_denied_facts(text: str, attribute: str, value: str) -> None:
         "我们公司的预算是8000元",
         "我的生日是13月40日",
         "今天天气不错",
+        "My email is broken",
+        "I'm 5 minutes away",
+        "我是你的老师",
+        "我女朋友",
+        "Don't let it get you down",
+        "Always good to hear",
+        "Sounds like a plan",
+        "你好，我的手机号是[PHONE]",
+        "My budget is between 500 and 1000 dollars",
+        "我好喜欢加班哦，才怪",
+        "Yeah right, I love paying taxes",
+        "比如预算8000元",
+        "For example, my budget is 8000",
+        "翻译一下：我叫李明",
         "",
     ],
 )
@@ -175,6 +184,62 @@ def test_attributes_say_whether_they_hold_one_value() -> None:
     (budget,), (likes,) = extract_facts("预算8000元", "user"), extract_facts("我喜欢猫", "user")
     assert budget.single_valued
     assert not likes.single_valued
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "attribute", "key"),
+    [
+        ("我妈妈住在上海", "person/mother", "residence", "shanghai"),
+        ("My sister lives in Paris", "person/sister", "residence", "paris"),
+        ("My friend's birthday is May 7th", "person/friend", "birthday", "--05-07"),
+        ("周敏对芒果过敏", "person/周敏", "allergy", "mango"),
+        ("Alice said she works at Shell", "person/alice", "employer", "shell"),
+        ("李娜说她喜欢爬山", "person/李娜", "likes", "hiking"),
+    ],
+)
+def test_what_is_said_of_others_is_theirs(text: str, subject: str, attribute: str, key: str) -> None:
+    (fact,) = extract_facts(text, "user")
+    assert (fact.subject, fact.attribute, fact.value_key) == (subject, attribute, key)
+    assert not fact.about_user
+
+
+def test_a_clause_without_subject_speaks_of_the_person_named_before() -> None:
+    facts = extract_facts("我妹妹叫林月，住在上海，我住在北京", "user")
+    assert [(fact.subject, fact.attribute, fact.value_key) for fact in facts] == [
+        ("user/sister", "relation", "林月"),
+        ("person/林月", "residence", "shanghai"),
+        ("user", "residence", "beijing"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("我的预算是一万二", "My budget is 12,000 yuan"),
+        ("预算12000元", "预算1万2"),
+        ("budget is 12k", "预算1.2万元"),
+        ("我身高1.75米", "I'm 175 cm tall"),
+        ("我身高一米七五", "My height is 1.75 m"),
+        ("我体重130斤", "I weigh 65 kg"),
+        ("我喜欢喝美式", "I love americanos"),
+        ("我住在北京", "I live in Beijing"),
+        ("我手机用的是联通", "My carrier is China Unicom"),
+        ("我对花生过敏", "I'm allergic to peanuts"),
+        ("我的生日是5月7日", "My birthday is May 7th"),
+        ("我是一名护士", "I'm a nurse"),
+        ("我的血型是O型", "My blood type is O"),
+    ],
+)
+def test_equal_values_have_equal_keys(first: str, second: str) -> None:
+    (one,), (other,) = extract_facts(first, "user"), extract_facts(second, "user")
+    assert (one.attribute, one.value_key) == (other.attribute, other.value_key)
+    assert one.same_value(other)
+
+
+def test_a_sum_in_another_currency_is_another_value() -> None:
+    (yuan,), (dollars,) = extract_facts("预算8000元", "user"), extract_facts("预算8000美元", "user")
+    assert yuan.value_key == dollars.value_key
+    assert not yuan.same_value(dollars)
 
 
 PIECES = st.sampled_from([text for text, *_ in STATED] + list("，。！我是叫在 ,.:-") + ["I'm ", "my ", " and "])

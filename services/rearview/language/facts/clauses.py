@@ -1,0 +1,88 @@
+"""Sentences and clauses of a turn with their places in it."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+MAX_CLAUSE_CHARACTERS = 160
+
+_SENTENCE = re.compile(
+    r"[^。！？!?\n；;.]*(?:\.(?!\s|$)[^。！？!?\n；;.]*|(?:(?<=\bDr)|(?<=\bMr)|(?<=\bMrs)|(?<=\bMs)|(?<=\bProf)"
+    r"|(?<=\be\.g)|(?<=\bi\.e)|(?<=\be)|(?<=\bi))\.[^。！？!?\n；;.]*)*"
+    r"(?:[。！？!?\n；;]+|\.|$)"
+)
+_CLAUSE_END = re.compile(
+    r"[，：]|[,:](?![0-9]|(?<=[0-9a-z],) [12][0-9]{3}(?![0-9]))|(?<![0-9])[,:]|[(（)）]|\s[-–—]\s|…+|\.{2,}|\.$"
+    r"|[。！？!?；;\n]+|、(?=我)"
+    r"|\s(?=but\s)|\s(?=and\s(?:i|my|we|our|live|work|study|so (?:am|do|does|is|are))\b)|(?=但是?我|不过我|可是我)",
+    re.IGNORECASE,
+)
+_OPENERS = re.compile(
+    r"\s*(?:(?:对了|其实|实际上|事实上|别忘了|不要忘记|别忘记|老实说|说实话|说真的|嗯+|哦|那个|请(?:你)?记住|记住|记一下|帮我记一下|顺便说一下|顺便|另外|而且|还有|因为"
+    r"|所以|但是|但|可是|不过|然后|大家好|你好|您好|嗨|哈喽|好的|是的|我(?:想)?(?:跟|和|告诉)你(?:说|讲)?|注意"
+    r"|补充一下|更新一下|说一下|跟你说一下|顺带|另外|(?:just )?to let you know|(?:it )?turns out(?: that)?|heads up"
+    r"|quick (?:update|note)|by the way|actually|also|and|but|so|well|oh|hi|hello|hey|yes|yeah|ok|okay"
+    r"|(?:please )?remember"
+    r"(?: that)?|note(?: that)?|don't forget(?: that)?|do not forget(?: that)?|just so you know|to be honest"
+    r"|fyi|btw|honestly|because|as you know|update|for the record)(?![a-z])[\s,，:：]*)*",
+    re.IGNORECASE,
+)
+_LIST_INSIDE = re.compile(
+    r"(?:allergic to|speak|visited|been to) [a-z]+(?: [a-z]+)?, |[a-z]+, [a-z]+,? and ", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A clause without its opening words; `start` is where it stands in the turn."""
+
+    start: int
+    text: str
+
+    @property
+    def end(self) -> int:
+        """Where it ends in the turn."""
+        return self.start + len(self.text)
+
+
+def sentences(text: str) -> Iterator[Clause]:
+    """The sentences of a text with their closing marks, empty ones left out."""
+    for match in _SENTENCE.finditer(text):
+        if match.group().strip():
+            yield Clause(match.start(), match.group())
+
+
+def clauses(sentence: Clause, is_label: Callable[[str], bool]) -> Iterator[Clause]:
+    """The clauses of a sentence; those longer than MAX_CLAUSE_CHARACTERS state nothing clearly and are left out.
+
+    A colon ends a clause but after a label ("Budget: $500"), which `is_label` tells.
+    """
+    at = 0
+    text = sentence.text
+    for match in [*_CLAUSE_END.finditer(text), None]:
+        end = match.start() if match else len(text)
+        if match and match.group() in (":", "：") and is_label(text[at:end]):
+            continue
+        clause = _opened(text[at:end])
+        if clause is not None:
+            yield Clause(sentence.start + at + clause[0], clause[1])
+        at = match.end() if match else end
+
+
+def whole_list(sentence: Clause) -> Clause | None:
+    """A sentence with a list in it as one clause ("peanuts, shrimp and milk"), None for others."""
+    text = sentence.text.rstrip(" 。！？!?.；;\n")
+    if len(text) > MAX_CLAUSE_CHARACTERS or ", " not in text or _LIST_INSIDE.search(text) is None:
+        return None
+    clause = _opened(text)
+    return Clause(sentence.start + clause[0], clause[1]) if clause else None
+
+
+def _opened(written: str) -> tuple[int, str] | None:
+    if not 0 < len(written) <= MAX_CLAUSE_CHARACTERS:
+        return None
+    opened = _OPENERS.match(written)
+    skipped = opened.end() if opened else 0
+    rest = written[skipped:].rstrip()
+    skipped += len(rest) - len(rest.lstrip())
+    return (skipped, rest.lstrip()) if rest.strip() else None

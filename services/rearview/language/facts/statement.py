@@ -1,0 +1,70 @@
+"""What a rule for clear first-person statements is made of."""
+
+import re
+from dataclasses import dataclass
+
+from rearview.domain.fact import Stance, Strength
+
+ZH_TAIL = "(?:左右|上下|以内|吧|了|啦|哦|呢|啊|呀|哈|~)*"
+ZH_SELF = (
+    "我(?:自己|本人)?(?:现在|目前|今年|已经|刚刚?|最近|其实|一直|从小|上个?月|上周|去年|昨天|前天)*(?:就|也|还|又)?"
+)
+EN_SELF = r"i(?:'m| am)(?: (?:currently|now|actually|also|still|already))?"
+NAME_EN = r"(?-i:[A-Z][a-z]+(?:[ -][A-Z][a-z]+){0,2})"
+NAME_ZH = "[\u4e00-\u9fff·]{2,4}"
+_SURNAME = (
+    "[赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻苏潘葛范彭郎鲁韦马苗方俞任袁柳鲍史唐费薛雷贺倪汤"
+    "殷罗毕郝安常乐于傅齐康伍余顾孟平黄穆萧尹姚邵汪祁毛戴宋庞熊纪舒屈项祝董梁杜阮蓝闵席季贾路江童颜郭梅盛林钟徐邱骆高夏蔡田樊胡"
+    "凌霍虞万柯卢莫房解应宗丁邓洪包左石崔吉龚程邢陆荣翁惠段焦侯宓全班秋仲宁仇甘祖武符刘景詹龙叶司黎白蒲岳]"
+)
+ZH_PERSON = (
+    f"(?:[小老阿][\u4e00-\u9fff]|{_SURNAME}(?:总|工|姐|哥|老师|主任|医生|教授|律师|经理)"
+    f"|{_SURNAME}[\u4e00-\u9fff]{{1,2}}(?<!员))"
+)
+"""A Chinese name or the way a person is called: 周敏, 小李, 王总."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactRule:
+    """A pattern that is matched at the start of a clause and must reach its end.
+
+    Its groups say what was found: `value`; `list` for several things; `number` with `sign`, `scale` and `unit`;
+    `replaced` for what the value takes the place of; `topic` for what of the speaker's it is about; `called` for a
+    pet's name; `degree` for adverbs of strength. `fixed` is the value of a rule whose words need no group.
+    """
+
+    attribute: str
+    pattern: re.Pattern[str]
+    denied: bool = False
+    stance: Stance = Stance.STANDING
+    strength: Strength = Strength.NORMAL
+    fixed: str = ""
+    english: bool = False
+
+
+def zh(
+    attribute: str,
+    pattern: str,
+    *,
+    denied: bool = False,
+    stance: Stance = Stance.STANDING,
+    strength: Strength = Strength.NORMAL,
+    fixed: str = "",
+) -> FactRule:
+    """Return a rule for Chinese words, particles at the end allowed."""
+    compiled = re.compile(f"(?:{pattern}){ZH_TAIL}\\s*$", re.IGNORECASE)
+    return FactRule(attribute, compiled, denied, stance, strength, fixed)
+
+
+def en(
+    attribute: str,
+    pattern: str,
+    *,
+    denied: bool = False,
+    stance: Stance = Stance.STANDING,
+    strength: Strength = Strength.NORMAL,
+    fixed: str = "",
+) -> FactRule:
+    """Return a rule for English words, a few closing words allowed."""
+    compiled = re.compile(rf"(?:{pattern})(?: (?:now|too|as well|please|these days|at the moment))?\s*$", re.IGNORECASE)
+    return FactRule(attribute, compiled, denied, stance, strength, fixed, english=True)

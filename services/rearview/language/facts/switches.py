@@ -1,0 +1,41 @@
+"""One thing in the place of another: "换成拿铁", "I switched from coffee to matcha".
+
+What it is a change of, follows from the sort of thing that the new value is, or from what was said before.
+"""
+
+import re
+
+from rearview.language.facts.statement import ZH_SELF, ZH_TAIL
+
+_ZH_NEW = "(?P<value>(?!我|你|他|她|这|那|什么)[^，。]{1,20}?)"
+_EN_NEW = r"(?P<value>(?:the )?[a-z0-9\u4e00-\u9fff][a-z0-9\u4e00-\u9fff&' -]{1,40}?)"
+_EN_TAIL = r"(?: (?:now|instead|recently|as my (?:phone |mobile )?carrier|last (?:week|month|year)))?"
+
+PATTERNS: tuple[re.Pattern[str], ...] = (
+    re.compile(
+        f"(?:{ZH_SELF}|请|帮我|给我)?(?:把)?(?:手机|电话|运营商|号码)*从(?P<replaced>[^，。换改]{{1,16}}?)(?:换|改"
+        f"|转)(?:成|到|用|喝|吃)了?{_ZH_NEW}{ZH_TAIL}$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        f"(?:{ZH_SELF}|请|帮我|给我|以后|今后|都|还是)*(?:把)?(?:的)?(?:手机|电话|运营商|号码|号|卡)*(?:都)?(?:换"
+        f"|转)(?:成|到|用)了?{_ZH_NEW}(?:的?(?:手机)?[号卡])?{ZH_TAIL}$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"i(?:'ve| have)?(?: just| recently)? (?:switched|changed"
+        rf"|moved) from (?P<replaced>[a-z0-9][a-z0-9&' -]{{1,30}}?) to {_EN_NEW}"
+        rf"{_EN_TAIL}$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"(?:please )?(?:i(?:'ve| have)?(?: just| recently)? switched"
+        rf"|switch(?: me)?) (?:over )?to {_EN_NEW}{_EN_TAIL}$",
+        re.IGNORECASE,
+    ),
+)
+
+DEVICE = re.compile(
+    "手机|电脑|平板|相机|耳机|车$|iphone|android|pixel|macbook|laptop|phone|galaxy|thinkpad|windows|mac$", re.IGNORECASE
+)
+"""Values that are things one owns."""

@@ -1,0 +1,118 @@
+"""One spelling for equal values, across language, case, number and alias."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from rearview.language.aliases import canonical, kind_of, normalised
+from rearview.language.data_files import load_yaml
+
+MAX_VALUE_CHARACTERS = 60
+_ARTICLE = re.compile(
+    r"^(?:a (?:little bit of|little|bit of|lot of)|an?(?: (?:brand )?(?:new|used))?|(?:brand )?new(?= [a-z])|the"
+    r"|some|fluent|my|our)\s+",
+    re.IGNORECASE,
+)
+_SOME = re.compile(r"^(?:a (?:little bit of|little|bit of|lot of)|some|fluent)\s+", re.IGNORECASE)
+_ZH_VERB = re.compile("^(?:去|坐|用)?(?:[吃喝看听玩用坐])(?=..|[茶酒水鱼辣虾书])")
+_EN_VERB = re.compile(
+    r"^(?:to )?(?:drink(?:ing)?|eat(?:ing)?|watch(?:ing)?|listen(?:ing)? to|play(?:ing)?|having|tak(?:e|ing)|us(?:e"
+    r"|ing))"
+    r" (?:the )?(?=.)",
+    re.IGNORECASE,
+)
+_ZH_PARTICLE = re.compile("(?:了|啊|呢|吧|啦|哦|呀)+$")
+_LIST = re.compile(r"\s*(?:、|，|,\s*and\s|,|和|跟|以及|还有|\sand\s|\s&\s)\s*")
+_MAX_ITEM_CHARACTERS, _MAX_ITEM_BLANKS = 24, 2
+_NAMED = re.compile(r"([^()]{1,40}) \(([^()]{1,40})\)")
+_TRAILING_DE = re.compile("(?<=..)的$")
+_EDGES = " .'\"《》“”‘’「」"
+_KEPT_PLURAL = 4
+
+
+def tidy(written: str) -> str:
+    """Return a value as it is kept: without particles, quotes and the article."""
+    return _ARTICLE.sub("", _ZH_PARTICLE.sub("", written.strip(_EDGES)).strip(_EDGES)).strip()
+
+
+def tidy_thing(written: str) -> str:
+    """Return what a preference is for: "喝美式" is for 美式, "drinking tea" for tea."""
+    said = tidy(written)
+    bare = _ZH_VERB.sub("", said)
+    if normalised(said) in _spellings() and normalised(bare) not in _spellings():
+        # "打篮球" and "看书" are activities as they stand.
+        bare = said
+    return tidy(_EN_VERB.sub("", bare))
+
+
+def value_key(value: str) -> str:
+    """Return the form that equal values share; an unknown value's own, in lower case and plain width."""
+    if named := _NAMED.fullmatch(value):
+        return f"{value_key(named[1])} ({normalised(named[2])})"
+    plain = normalised(tidy(value))
+    return next((known for form in _forms(plain) if (known := _known(form))), canonical(plain))
+
+
+def category_of(value: str) -> str | None:
+    """Return the sort of thing a common value is (`drink`, `seat`), None for others."""
+    return _categories().get(value_key(value))
+
+
+def relation_key(word: str) -> str | None:
+    """Return the canonical relation that a word names, None for words that name none."""
+    return _relations().get(normalised(word))
+
+
+def relation_words() -> tuple[str, ...]:
+    """Every word for a relation, the longest first."""
+    return tuple(sorted(_relations(), key=lambda word: (-len(word), word)))
+
+
+def things(written: str) -> list[str]:
+    """The items of a list of short things; "helping people and making friends" is one thing."""
+    items = [_SOME.sub("", item) for item in _LIST.split(written) if item]
+    short = all(len(item) <= _MAX_ITEM_CHARACTERS and item.count(" ") <= _MAX_ITEM_BLANKS - 1 for item in items)
+    return items if short and items else [written]
+
+
+def _forms(plain: str) -> Iterator[str]:
+    yield plain
+    yield _TRAILING_DE.sub("", plain)
+    if plain.endswith("s") and len(plain) >= _KEPT_PLURAL:
+        yield plain[:-1]
+        yield plain[:-2]
+
+
+def _known(form: str) -> str | None:
+    found = _spellings().get(form)
+    return canonical(form) if found is None and kind_of(form) is not None else found
+
+
+@lru_cache(maxsize=1)
+def _spellings() -> dict[str, str]:
+    return {
+        normalised(str(name)): normalised(str(names[0]))
+        for category, lines in load_yaml("fact_values.yaml").items()
+        if category != "relation"
+        for names in lines
+        for name in names
+    }
+
+
+@lru_cache(maxsize=1)
+def _categories() -> dict[str, str]:
+    return {
+        normalised(str(names[0])): str(category)
+        for category, lines in load_yaml("fact_values.yaml").items()
+        if category != "relation"
+        for names in lines
+    }
+
+
+@lru_cache(maxsize=1)
+def _relations() -> dict[str, str]:
+    return {
+        normalised(str(name)): normalised(str(names[0]))
+        for names in load_yaml("fact_values.yaml")["relation"]
+        for name in names
+    }
