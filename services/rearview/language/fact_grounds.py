@@ -12,7 +12,7 @@ from decimal import Decimal
 from rearview.language.aliases import canonical
 from rearview.language.facts import attributes
 from rearview.language.scripts import fold_width_in_place
-from rearview.ports.fact_grounds import StatedValue
+from rearview.ports.fact_grounds import StatedValue, Statement
 
 _SENTENCE_END = re.compile(r"[。！？!?；;\n]+|\.(?=\s|$)")
 _CLAUSE_END = re.compile(r"[，、：]|[,:](?![0-9])|\s[-–—]\s|\b(?:but|because|since|so)\b|但是?|不过|因为|所以|而是")
@@ -46,23 +46,25 @@ _INSTRUCTION = re.compile(
     r"|系统提示|你现在是|新的?指令",
     re.IGNORECASE,
 )
+# Words that hold a negation and deny nothing of what they stand before.
 _BESIDES_NEGATION = re.compile(
-    r"不能?超过|不得超过|不要超过|别超过|不可以?超过|不多于|不错|不过|不仅|不但|不只|不久|差不多|要不|特别|别人|别的|没问题|没事|不好意思|不用谢"
+    r"不能?超过|不得超过|不要超过|别超过|不可以?超过|不多于|不错|不过|不仅|不但|不只|不久|不断|不止|不管|不论|不同|不得不|忍不住|离不开|少不了"
+    r"|差不多|要不|没问题|没事|不好意思|不用谢|不是[^，。]{1,12}?是"
     r"|\b(?:no|not) (?:more|less|later|earlier) than\b|\b(?:can't|cannot|can not|must not|mustn't|shouldn't|should not) exceed\b"
-    r"|\bnot only\b|\bno (?:problem|worries)\b|\bwhy not\b",
+    r"|\bnot only\b|\bno (?:problem|worries)\b|\bnot [a-z ]{1,20} but\b",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(
-    r"[不没别勿无非未]|讨厌|反感|拒绝|戒了|受不了|厌恶|恨"
-    r"|\b(?:not|no|never|none|without|nor|neither|hate|hates|hated|dislike|dislikes|detest|loathe|stopped|quit|avoid"
-    r"|can't|cannot|refuse)\b|n't\b",
+    r"[不没勿]|并非|绝非|无法|从未|未曾|尚未|(?<![特分区级类性告])别(?![人的墅名针])"
+    r"|\b(?:not|no|never|none|without|nor|neither|hardly|cannot)\b|n't\b",
     re.IGNORECASE,
 )
-_CUT_OFF = re.compile(
-    r"(?:[不没别勿未]|不是|不太|不怎么|从不|并不|没有)(?:很|太|再|怎么|特别)?\s*$"
-    r"|(?:\b(?:not|never|no longer|hardly)|n't)(?: (?:really|always|ever|a|an|the|even|currently|my))*\s*$",
+_DISLIKE = re.compile(
+    r"讨厌|反感|拒绝|戒|受不了|厌恶|恨"
+    r"|\b(?:hates?|hated|dislikes?|disliked|detest|loathe|stopped|quit|avoid|refuse)\b",
     re.IGNORECASE,
 )
+_LIKINGS = frozenset(("likes", "favourite"))
 _PLACEHOLDER = re.compile(r"\[[A-Z_]{2,20}(?:_[0-9]{1,4})?\]")
 _MONEY_ATTRIBUTES = frozenset(("budget", "salary", "rent"))
 _AMOUNT = re.compile(
@@ -115,23 +117,30 @@ class RuleFactGrounds:
         unit = _CURRENCY_OF.get((match["currency"] or match["sign"] or "").lower())
         return StatedValue(f"{amount:f}".rstrip("0").rstrip(".") if "." in f"{amount:f}" else f"{amount:f}", unit)
 
-    def objection(self, text: str, start: int, end: int, *, denied: bool) -> str | None:
-        """Return why the words at [start, end) state no fact of that polarity, None if they may."""
+    def objection(self, text: str, statement: Statement) -> str | None:
+        """Return why the words do not state what is made of them, None if they may."""
         folded = fold_width_in_place(text).replace("\u2019", "'")
-        from_sentence, to_sentence = _around(_SENTENCE_END, folded, start, end)
-        from_clause, to_clause = _around(_CLAUSE_END, folded, start, end, from_sentence, to_sentence)
-        before = folded[from_sentence:start]
-        clause = folded[from_clause:to_clause]
-        if _INSTRUCTION.search(folded[:to_sentence]):
+        sentence = _around(_SENTENCE_END, folded, statement.start, statement.end)
+        clause = _around(_CLAUSE_END, folded, statement.start, statement.end, *sentence)
+        words = folded[slice(*clause)]
+        if _INSTRUCTION.search(folded[: sentence[1]]):
             return "instruction"
-        if _ASKS.search(clause) or (to_clause == to_sentence and _ENDS_ASKING.search(_with_mark(folded, to_sentence))):
+        if _ASKS.search(words) or (clause[1] == sentence[1] and _ENDS_ASKING.search(_with_mark(folded, sentence[1]))):
             return "question"
-        if _SUPPOSES.search(clause) or _SUPPOSES_OF_ME.search(before):
+        if _SUPPOSES.search(words) or _SUPPOSES_OF_ME.search(folded[sentence[0] : statement.start]):
             return "hypothetical"
-        said = _BESIDES_NEGATION.sub(lambda match: " " * len(match.group()), clause)
-        if denied:
-            return None if _NEGATION.search(said) else "denial_not_in_text"
-        return "negation_cut_off" if _CUT_OFF.search(said[: start - from_clause]) else None
+        return _polarity_objection(folded, statement, sentence)
+
+
+def _polarity_objection(folded: str, statement: Statement, sentence: tuple[int, int]) -> str | None:
+    at = statement.value_start
+    begin, end = _around(_CLAUSE_END, folded, at, at + 1, *sentence)
+    clause = _BESIDES_NEGATION.sub(lambda match: " " * len(match.group()), folded[begin:end])
+    if statement.denied:
+        return None if _NEGATION.search(clause) or _DISLIKE.search(clause) else "denial_not_in_text"
+    before = clause[: at - begin]
+    disliked = statement.attribute in _LIKINGS and _DISLIKE.search(before)
+    return "negated" if disliked or _NEGATION.search(before) else None
 
 
 def _around(

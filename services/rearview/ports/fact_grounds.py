@@ -14,6 +14,17 @@ class StatedValue:
     unit: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Words that are to state a fact, [start, end) in the turn, and where in the turn they name its value."""
+
+    start: int
+    end: int
+    attribute: str
+    value_start: int
+    denied: bool
+
+
 class FactGrounds(Protocol):
     """Judges by the text alone; implementations never raise on text."""
 
@@ -30,10 +41,10 @@ class FactGrounds(Protocol):
         """Return the value that words say for a known attribute; None where they are no value of it."""
         ...
 
-    def objection(self, text: str, start: int, end: int, *, denied: bool) -> str | None:
-        """Return why the words at [start, end) of a user's turn do not state a fact of that polarity, None if they may.
+    def objection(self, text: str, statement: Statement) -> str | None:
+        """Return why words of a user's turn do not state what is made of them, None if they may.
 
-        The reasons are few and short, to be counted: `question`, `hypothetical`, `instruction`, `negation_cut_off`,
-        `negated`, `denial_not_in_text`.
+        The reasons are few and short, to be counted: `instruction`, `question`, `hypothetical`, `negated`,
+        `denial_not_in_text`.
         """
         ...
