@@ -1,6 +1,6 @@
-"""Whether words a model points at state what it makes of them. Meaning is the model's; that it is said, is checked here.
+"""Whether words that a model points at state what it makes of them.
 
-A model may cut "my budget is 8000" out of "if my budget is 8000", or do what a turn tells it to do. So the sentence
+Meaning is the model's; that it is said, is checked here. A model may cut "my budget is 8000" out of "if my budget is 8000", or do what a turn tells it to do. So the sentence
 around the words is looked at, not the words alone.
 """
 
@@ -50,7 +50,8 @@ _INSTRUCTION = re.compile(
 _BESIDES_NEGATION = re.compile(
     r"不能?超过|不得超过|不要超过|别超过|不可以?超过|不多于|不错|不过|不仅|不但|不只|不久|不断|不止|不管|不论|不同|不得不|忍不住|离不开|少不了"
     r"|差不多|要不|没问题|没事|不好意思|不用谢|不是[^，。]{1,12}?是"
-    r"|\b(?:no|not) (?:more|less|later|earlier) than\b|\b(?:can't|cannot|can not|must not|mustn't|shouldn't|should not) exceed\b"
+    r"|\b(?:no|not) (?:more|less|later|earlier) than\b"
+    r"|\b(?:can't|cannot|can not|must not|mustn't|shouldn't|should not) exceed\b"
     r"|\bnot only\b|\bno (?:problem|worries)\b|\bnot [a-z ]{1,20} but\b",
     re.IGNORECASE,
 )
@@ -85,7 +86,11 @@ _CURRENCIES = {
     "HKD": ("港币", "hkd"),
 }
 _CURRENCY_OF = {word: code for code, words in _CURRENCIES.items() for word in words}
-_DIGITS = {digit: value for value, digits in enumerate(("零", "一", "二两", "三", "四", "五", "六", "七", "八", "九")) for digit in digits}
+_DIGITS = {
+    digit: value
+    for value, digits in enumerate(("零", "一", "二两", "三", "四", "五", "六", "七", "八", "九"))
+    for digit in digits
+}
 _TENS = {"十": 10, "百": 100, "千": 1_000}
 
 
@@ -168,4 +173,4 @@ def _spelled(numeral: str) -> int:
         else:
             total += (digit or 1) * _TENS[character]
             digit, last = 0, _TENS[character]
-    return total + digit * (last // 10 if last > 10 and digit else 1)  # noqa: PLR2004
+    return total + digit * (last // 10 if last > 10 and digit else 1)

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from rearview.adapters.llm.attempt_failed import AttemptFailed, Remedy, broken
 from rearview.domain.extraction_errors import ExtractionFailure
 
-_MAX_CANDIDATES = 64
+_MAX_CANDIDATES = 16
 """Opening braces tried in prose around an answer; each costs a parse."""
 
 _MOST_TOKENS = 100_000_000
@@ -38,9 +38,7 @@ def read_answer(body: bytes) -> ChatAnswer:
     except (ValueError, RecursionError, KeyError, IndexError, TypeError, AttributeError):
         raise broken("the answer is no chat completion") from None
     if finish == "content_filter" or refusal:
-        raise AttemptFailed(
-            ExtractionFailure.ANSWER_REFUSED, "the model refused", Remedy.GIVE_UP, blames=False
-        )
+        raise AttemptFailed(ExtractionFailure.ANSWER_REFUSED, "the model refused", Remedy.GIVE_UP, blames=False)
     if finish == "length":
         raise broken("the answer was cut off", truncated=True)
     if not isinstance(content, str) or not content.strip():

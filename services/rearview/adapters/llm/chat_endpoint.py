@@ -55,6 +55,8 @@ class ChatEndpoint:
             FormatRefused: a `response_format` was given, and the endpoint refuses such a request.
             AttemptFailed: there is no answer, or one that is no chat completion.
         """
+        if self.is_closed:
+            raise AttemptFailed(ExtractionFailure.CLOSED, "", Remedy.GIVE_UP, blames=False)
         body: dict[str, Any] = {
             "model": self._settings.model,
             "messages": list(messages),
@@ -75,9 +77,7 @@ class ChatEndpoint:
         except (TimeoutError, httpx.TimeoutException):
             raise AttemptFailed(ExtractionFailure.TIMED_OUT, "no whole answer in time", Remedy.TRY_AGAIN) from None
         except (httpx.TransportError, httpx.StreamError) as failure:
-            raise AttemptFailed(
-                ExtractionFailure.CONNECTION_FAILED, type(failure).__name__, Remedy.TRY_AGAIN
-            ) from None
+            raise AttemptFailed(ExtractionFailure.CONNECTION_FAILED, type(failure).__name__, Remedy.TRY_AGAIN) from None
 
     async def close(self) -> None:
         """Close the connections."""
@@ -92,15 +92,14 @@ class ChatEndpoint:
             )
         if asked_for_format and status in _FORMAT_REFUSALS:
             raise FormatRefused
-        if status in _TRIED_AGAIN or (status >= 500 and not response.is_success):  # noqa: PLR2004
+        if status in _TRIED_AGAIN or response.is_server_error:
             pause = asked_pause(response.headers.get("Retry-After", ""), datetime.now(UTC))
             raise AttemptFailed(
                 ExtractionFailure.SERVER_ERROR, f"status {status}", Remedy.TRY_AGAIN, pause_seconds=pause
             )
         if not response.is_success:
-            lasting = status in _LASTING
             raise AttemptFailed(
-                ExtractionFailure.REQUEST_REJECTED, f"status {status}", Remedy.GIVE_UP, blames=lasting, lasting=lasting
+                ExtractionFailure.REQUEST_REJECTED, f"status {status}", Remedy.GIVE_UP, lasting=status in _LASTING
             )
 
     async def _bounded(self, response: httpx.Response) -> bytes:

@@ -93,6 +93,8 @@ class LlmSettings:
         for name in _NOT_NEGATIVE:
             if not getattr(self, name) >= 0:
                 raise InvalidModelInput(name, "must not be negative")
+        if self.total_seconds < self.attempt_seconds:
+            raise InvalidModelInput("total_seconds", "must not be less than attempt_seconds")
         for name in ("process_budget", "tenant_budget"):
             self._check_budget(name, getattr(self, name))
 

@@ -4,12 +4,15 @@ Models change case, width and blanks when they quote. Those are forgiven; a word
 so that `0` is not found in `8000`, nor `art` in `party`.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 _NUMERALS = frozenset("零一二两三四五六七八九十百千万亿")
+_FIRST_BEYOND_LATIN = 0x250
 _SEPARATORS = frozenset(".,:/-")
+_SCALE = re.compile(r"\s*(?:thousand|million|billion|hundred|dozen|k|m|[十百千万亿])(?![A-Za-z])", re.IGNORECASE)
 _DROPPED = frozenset("\"'“”‘’「」『』《》`")
 """Quotation marks: models add them, drop them and change their form."""
 
@@ -48,6 +51,8 @@ class SearchableText:
         text = self._text
         before = text[max(span.start - 2, 0) : span.start]
         after = text[span.end : span.end + 2]
+        if text[span.end - 1].isdigit() and _SCALE.match(text, span.end):
+            return False
         return not _joined(before[::-1], text[span.start]) and not _joined(after, text[span.end - 1])
 
 
@@ -67,7 +72,7 @@ def _joined(outside: str, edge: str) -> bool:
 
 
 def _is_latin(character: str) -> bool:
-    return character.isalnum() and ord(character[0]) < 0x250  # noqa: PLR2004 - Latin letters and digits end here
+    return character.isalnum() and ord(character[0]) < _FIRST_BEYOND_LATIN
 
 
 def _plain(text: str) -> tuple[str, list[int]]:
