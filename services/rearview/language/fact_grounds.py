@@ -1,7 +1,7 @@
 """Whether words that a model points at state what it makes of them.
 
-Meaning is the model's; that it is said, is checked here. A model may cut "my budget is 8000" out of "if my budget is 8000", or do what a turn tells it to do. So the sentence
-around the words is looked at, not the words alone.
+Meaning is the model's; that it is said, is checked here. A model may cut "my budget is 8000" out of "if my budget is
+8000", or do what a turn tells it to do. So the sentence around the words is looked at, not the words alone.
 """
 
 import re
