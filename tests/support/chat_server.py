@@ -72,6 +72,7 @@ class ChatServer:
         self.authorizations: list[str | None] = []
         self.refused_formats: set[str] = set()
         self.most_at_once = 0
+        self.asked = threading.Event()
         self.release = threading.Event()
         self._at_once = 0
         self._script: list[ChatReply] = []
@@ -89,6 +90,7 @@ class ChatServer:
                     server._at_once += 1
                     server.most_at_once = max(server.most_at_once, server._at_once)
                     reply = server._reply(asked)
+                server.asked.set()
                 try:
                     self._send(reply)
                 except (BrokenPipeError, ConnectionResetError):
