@@ -1,5 +1,6 @@
 """A chat server of this test's own, and sources that ask it."""
 
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
@@ -30,7 +31,7 @@ async def open_source(server: ChatServer) -> AsyncIterator[OpenSource]:
     """Return how to open a source with settings that differ from quick ones; all are closed at the end."""
     opened: list[LlmFactSource] = []
 
-    def open_one(*, seconds: Callable[[], float] | None = None, **changes: Any) -> LlmFactSource:
+    def open_one(*, seconds: Callable[[], float] = time.monotonic, **changes: Any) -> LlmFactSource:
         usual: dict[str, Any] = {
             "url": server.url,
             "model": "reader-1",
@@ -43,8 +44,7 @@ async def open_source(server: ChatServer) -> AsyncIterator[OpenSource]:
             "breaker_failures": 100,
         }
         settings = LlmSettings(**{**usual, **changes})
-        clocks = {} if seconds is None else {"seconds": seconds}
-        opened.append(LlmFactSource(settings, RuleFactGrounds(), SystemClock(), **clocks))
+        opened.append(LlmFactSource(settings, RuleFactGrounds(), SystemClock(), seconds=seconds))
         return opened[-1]
 
     yield open_one

@@ -301,7 +301,8 @@ async def test_every_attempt_is_paid_for(open_source: OpenSource, server: ChatSe
 async def test_tokens_used_are_what_counts(open_source: OpenSource, server: ChatServer) -> None:
     source = open_source(process_budget=BudgetLimits(tokens_per_day=20_000), max_output_tokens=1_000)
     server.otherwise = ChatReply(RIGHT, usage={"prompt_tokens": 9_000, "completion_tokens": 500})
-    await source.read(request(TEXT))
+    for _ in range(2):
+        await source.read(request(TEXT))
     assert (await failure_of(source)).failure is ExtractionFailure.BUDGET_EXHAUSTED
     assert len(server.requests) == 2
 
