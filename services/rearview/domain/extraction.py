@@ -15,7 +15,8 @@ RULES = "rules"
 
 @dataclass(frozen=True, slots=True)
 class TurnToRead:
-    """One redacted turn; `occurred_at` is aware, in the speaker's zone."""
+    """One redacted turn. `text` is what the speaker said, without results of tools; `occurred_at` is aware, in the
+    speaker's zone."""
 
     event_id: UUID
     role: EventRole

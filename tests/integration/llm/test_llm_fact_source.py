@@ -253,7 +253,7 @@ async def test_a_refusal_of_the_model_is_no_empty_reading(
 
 async def test_a_long_pause_is_not_waited_for(open_source: OpenSource, server: ChatServer) -> None:
     now = 1_000.0
-    source = open_source(seconds=lambda: now)
+    source = open_source(seconds=lambda: now, total_seconds=600.0)
     server.script(ChatReply(status=429, headers={"Retry-After": "90"}))
     failed = await failure_of(source)
     assert (failed.failure, failed.retry_after_seconds) == (ExtractionFailure.RATE_LIMITED, 90.0)

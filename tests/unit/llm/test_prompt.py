@@ -47,7 +47,7 @@ def test_turns_are_data_that_no_text_can_leave() -> None:
     data = prompt.messages[1]["content"]
     assert data.startswith(OPENING)
     assert data.endswith(CLOSING)
-    assert data.count(CLOSING) == 1
+    assert (data.count("<"), data.count(">")) == (2, 2)
     turns = json.loads(data.removeprefix(OPENING).removesuffix(CLOSING))
     assert [(turn["turn"], turn["read"], turn["role"]) for turn in turns] == [(1, False, "tool"), (2, True, "user")]
     assert turns[0]["text"] == hostile.replace("\ud800", "?")
