@@ -63,10 +63,10 @@ protos: $(VENV)/.tests ## Rebuild the generated proto code.
 	$(PROTOC) --python_out=$(PROTOS_OUT) --mypy_out=quiet:$(PROTOS_OUT) $(PROTOS)
 	$(PROTOC) --grpc_python_out=$(PROTOS_OUT) --mypy_grpc_out=quiet:$(PROTOS_OUT) $(SERVICE_PROTOS)
 
-bench: venv ## Measure recall, append and ingest on this machine.
-	$(BIN)/rearview bench recall --memories 10000
-	$(BIN)/rearview bench append --memories 2000
-	$(BIN)/rearview bench ingest --memories 2000
+bench: venv ## Measure append, ingest and recall on this machine; `rearview bench --help` has larger sizes.
+	$(BIN)/rearview bench append --memories 500
+	$(BIN)/rearview bench ingest --memories 1000
+	$(BIN)/rearview bench recall --memories 2000 --queries 300
 
 clean: ## Remove what the targets above made, except data under .rearview.
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

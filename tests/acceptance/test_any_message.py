@@ -88,6 +88,9 @@ FITTING_TEXTS = {
     "principal": st.sampled_from(["agent", "reader"]),
     "line": st.just("{}"),
 }
+FITS_UNSET = {"expire_time", "tool_call"}
+"""A time in the future, and a part that fits some roles only."""
+
 REQUIRED = {"name", "names", "parent", "events", "role", "content", "memory", "update_mask", "paths", "query"}
 FLOATS = st.sampled_from([0.0, -0.0, 0.5, 1.0, -1.0, 1e-45, 3.4e38, math.inf, -math.inf, math.nan])
 
@@ -119,6 +122,7 @@ class Names:
 
     def fitting(self, field: FieldDescriptor) -> str:
         """Return the name that belongs into a field."""
+        assert field.containing_type is not None
         owner = field.containing_type.name
         if field.name == "session" or owner in ("EndSessionRequest", "GetWorkingMemoryRequest"):
             return self.session
@@ -139,6 +143,12 @@ class Names:
         return self.memory if "Memory" in owner or "Supersession" in owner else self.namespace
 
 
+def numbers_of(field: FieldDescriptor) -> list[int]:
+    """Return the numbers of an enumeration's members."""
+    assert field.enum_type is not None
+    return [value.number for value in field.enum_type.values]
+
+
 class Fields:
     """Makes values of fields: fitting ones, extremes, and messages of both down to a depth."""
 
@@ -154,7 +164,7 @@ class Fields:
         if kind == FieldDescriptor.CPPTYPE_STRING:
             return st.binary(max_size=40) if field.type == FieldDescriptor.TYPE_BYTES else self._texts
         if kind == FieldDescriptor.CPPTYPE_ENUM:
-            return st.sampled_from([*(value.number for value in field.enum_type.values), 99, -1, 2**31 - 1])
+            return st.sampled_from([*numbers_of(field), 99, -1, 2**31 - 1])
         if kind == FieldDescriptor.CPPTYPE_BOOL:
             return st.booleans()
         if kind in (FieldDescriptor.CPPTYPE_FLOAT, FieldDescriptor.CPPTYPE_DOUBLE):
@@ -171,7 +181,7 @@ class Fields:
                 return st.builds(self._names.fitting, st.just(field))
             return FITTING_TEXTS.get(field.name, READABLE)
         if kind == FieldDescriptor.CPPTYPE_ENUM:
-            return st.sampled_from([value.number for value in field.enum_type.values if value.number] or [0])
+            return st.sampled_from([number for number in numbers_of(field) if number] or [0])
         if kind == FieldDescriptor.CPPTYPE_BOOL:
             return st.booleans()
         if kind in (FieldDescriptor.CPPTYPE_FLOAT, FieldDescriptor.CPPTYPE_DOUBLE):
@@ -179,8 +189,9 @@ class Fields:
         # Seconds of a timestamp, a page size, nanoseconds: small and positive fits all of them.
         return st.integers(0, 100)
 
-    def message(self, descriptor: Descriptor, depth: int, wildness: float) -> st.SearchStrategy[Message]:
+    def message(self, descriptor: Descriptor | None, depth: int, wildness: float) -> st.SearchStrategy[Message]:
         """Return messages of a type with any subset of their fields set; each is wild with this probability."""
+        assert descriptor is not None
         make: Callable[[], Message] = GetMessageClass(descriptor)
         if depth <= 0:
             return st.builds(make)
@@ -193,6 +204,8 @@ class Fields:
                 if draw(st.integers(0, 9)) >= (9 if field.name in REQUIRED else 4):
                     continue
                 is_wild = draw(st.integers(0, 99)) < 100 * wildness
+                if field.name in FITS_UNSET and not is_wild:
+                    continue
                 value = self.wild(field, depth) if is_wild else self.fitting(field, depth, wildness)
                 if field.message_type is not None and field.message_type.GetOptions().map_entry:
                     self._fill_map(draw, getattr(message, field.name), field, depth, wildness)
@@ -207,6 +220,7 @@ class Fields:
         return build()
 
     def _fill_map(self, draw: st.DrawFn, entries: Any, field: FieldDescriptor, depth: int, wildness: float) -> None:
+        assert field.message_type is not None
         value_field = field.message_type.fields_by_name["value"]
         keys = TEXTS if draw(st.integers(0, 99)) < 100 * wildness else st.sampled_from(["a", "row", "k.1"])
         for key in draw(st.lists(keys, max_size=2)):
@@ -239,14 +253,14 @@ def same_processes(stack: SupervisedStack) -> Iterator[None]:
 
 def send(channel: grpc.Channel, method: MethodDescriptor, octets: bytes, metadata: Metadata) -> grpc.StatusCode:
     """Send one request of any bytes; return the status code."""
-    kinds = {
+    kinds: dict[tuple[bool, bool], Any] = {
         (False, False): channel.unary_unary,
         (False, True): channel.unary_stream,
         (True, False): channel.stream_unary,
         (True, True): channel.stream_stream,
     }
     path = f"/{method.containing_service.full_name}/{method.name}"
-    invoke = kinds[method.client_streaming, method.server_streaming](path)  # type: ignore[operator]
+    invoke = kinds[method.client_streaming, method.server_streaming](path)
     request = iter([octets, octets]) if method.client_streaming else octets
     try:
         answer = invoke(request, timeout=DEADLINE_SECONDS, metadata=metadata)
@@ -254,7 +268,7 @@ def send(channel: grpc.Channel, method: MethodDescriptor, octets: bytes, metadat
             for _ in answer:
                 pass
     except grpc.RpcError as error:
-        code: grpc.StatusCode = error.code()  # type: ignore[attr-defined]
+        code: grpc.StatusCode = error.code()
         return code
     return grpc.StatusCode.OK
 

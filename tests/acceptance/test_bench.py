@@ -1,36 +1,26 @@
 """`rearview bench` on the running stack."""
 
-import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 
-from tests.support.supervised_stack import ROOT, SupervisedStack, environment
+from tests.support.commands import last_json, rearview
+from tests.support.supervised_stack import SupervisedStack
 
 SHARED_KEYS = {"p50_ms", "p95_ms", "p99_ms", "per_s", "memories", "clients", "bytes_per_memory", "peak_rss_mb"}
 
 
-def bench(stack: SupervisedStack, *arguments: str) -> tuple[dict[str, Any], str]:
-    """Run a benchmark and return its figures and what it said on stderr."""
-    result = subprocess.run(
-        [sys.executable, "-m", "rearview.cli", "bench", *arguments, "--json", "--data-dir", str(stack.folder.root)],
-        cwd=ROOT,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def bench(stack: SupervisedStack, *arguments: str) -> dict[str, Any]:
+    """Run a benchmark and return its figures; its progress may not be among them."""
+    result = rearview(stack.folder.root, "bench", *arguments, "--json")
     assert result.returncode == 0, result.stderr
     assert len(result.stdout.splitlines()) == 1
-    figures: dict[str, Any] = json.loads(result.stdout)
-    return figures, result.stderr
+    return last_json(result)
 
 
 @pytest.mark.parametrize("what", ["append", "ingest"])
 def test_writing_is_measured(stack: SupervisedStack, what: str) -> None:
-    figures, _ = bench(stack, what, "--memories", "25", "--clients", "2")
+    figures = bench(stack, what, "--memories", "25", "--clients", "2")
     assert set(figures) == SHARED_KEYS
     assert (figures["memories"], figures["clients"]) == (25, 2)
     assert 0 < figures["p50_ms"] <= figures["p95_ms"] <= figures["p99_ms"]
@@ -39,8 +29,13 @@ def test_writing_is_measured(stack: SupervisedStack, what: str) -> None:
 
 
 def test_recall_is_measured(stack: SupervisedStack) -> None:
-    figures, _ = bench(stack, "recall", "--memories", "25", "--clients", "2", "--queries", "10")
+    figures = bench(stack, "recall", "--memories", "25", "--clients", "2", "--queries", "10")
     assert set(figures) == {*SHARED_KEYS, "queries", "recall@10"}
     assert figures["queries"] == 10
     assert figures["recall@10"] is None
     assert 0 < figures["p50_ms"] <= figures["p99_ms"]
+
+
+@pytest.mark.parametrize("arguments", [("append", "--memories", "0"), ("recall", "--clients", "0"), ("nonsense",)])
+def test_what_cannot_be_measured_is_refused(stack: SupervisedStack, arguments: tuple[str, ...]) -> None:
+    assert rearview(stack.folder.root, "bench", *arguments).returncode == 2

@@ -99,7 +99,7 @@ class LifecycleBench:
                 "list": lambda key: client.lrange(key, 0, -1),
             }
             keys = [key async for key in client.scan_iter()]
-            return {key: await readers[await client.type(key)](key) for key in keys}
+            return {key: await readers[str(await client.type(key))](key) for key in keys}
         finally:
             await client.aclose()
 

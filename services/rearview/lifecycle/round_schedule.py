@@ -51,4 +51,7 @@ class RoundSchedule:
                 if done:
                     _log.info("round", round=each.name, done=done)
                 self._on_end(each.name, True)
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():  # a library on the way may have kept it to itself
+                raise asyncio.CancelledError
             await asyncio.sleep(each.interval_seconds)

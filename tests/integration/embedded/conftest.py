@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,9 @@ from tests.support.supervised_stack import DEPENDENCIES_ONLY, TINY_SERVICES, Sup
 MakeStack = Callable[..., SupervisedStack]
 
 
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder for one test's stacks; afterwards no process may be left that has to do with it."""
+@contextmanager
+def stack_folder() -> Iterator[Path]:
+    """Yield a folder for stacks; afterwards no process may be left that has to do with it."""
     folder = Path(tempfile.mkdtemp(prefix="rearview-stack-"))
     yield folder
     left = processes_of(folder)
@@ -24,6 +25,13 @@ def place() -> Iterator[Path]:
         process.kill()
     shutil.rmtree(folder, ignore_errors=True)
     assert left == []
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder for one test's stacks."""
+    with stack_folder() as folder:
+        yield folder
 
 
 @pytest.fixture

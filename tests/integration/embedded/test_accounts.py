@@ -57,17 +57,26 @@ def ordinary_stack(home: Path) -> Iterator[SupervisedStack]:
     stack.discard()
 
 
-def test_an_ordinary_account_runs_everything_itself(ordinary_stack: SupervisedStack) -> None:
+def test_an_ordinary_account_runs_everything_itself_and_root_leaves_the_database_to_it(
+    ordinary_stack: SupervisedStack,
+) -> None:
     leave_marks(ordinary_stack.start().endpoints())
     owners = {process.uids().real for process in processes_of(ordinary_stack.folder.root)}
     assert owners == {NOBODY.pw_uid if os.geteuid() == 0 else os.geteuid()}
     ordinary_stack.kill()
     assert read_marks(ordinary_stack.start().endpoints()) == [TEXT] * 3
+    ordinary_stack.stop()
+    stack = SupervisedStack(ordinary_stack.folder.root)
+    try:
+        assert read_marks(stack.start().endpoints()) == [TEXT] * 3
+        postgres = psutil.Process(stack.child_pids()["postgres"])
+        assert postgres.uids().real == stack.folder.postgres_data.stat().st_uid
+    finally:
+        stack.discard()
 
 
-def test_no_database_process_runs_as_root(dependencies: SupervisedStack) -> None:
-    dependencies.start()
-    postgres = psutil.Process(dependencies.child_pids()["postgres"])
+def test_no_database_process_runs_as_root(real_stack: SupervisedStack) -> None:
+    postgres = psutil.Process(real_stack.child_pids()["postgres"])
     assert all(process.uids().real != 0 for process in (postgres, *postgres.children(recursive=True)))
 
 
@@ -81,18 +90,6 @@ def test_data_below_a_closed_folder_works_and_the_folder_stays_closed(place: Pat
         stack.stop()
         assert read_marks(stack.start().endpoints()) == [TEXT] * 3
         assert closed.stat().st_mode & 0o777 == 0o700
-    finally:
-        stack.discard()
-
-
-def test_root_runs_the_database_of_an_ordinary_account_as_that_account(ordinary_stack: SupervisedStack) -> None:
-    ordinary_stack.start()
-    ordinary_stack.stop()
-    stack = SupervisedStack(ordinary_stack.folder.root)
-    try:
-        stack.start()
-        postgres = psutil.Process(stack.child_pids()["postgres"])
-        assert postgres.uids().real == ordinary_stack.folder.postgres_data.stat().st_uid
     finally:
         stack.discard()
 

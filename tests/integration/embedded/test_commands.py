@@ -7,35 +7,16 @@ import os
 import signal
 import stat
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 
 from rearview.embedded.paths import DataFolder
 from tests.integration.embedded.conftest import MakeStack
-from tests.support.supervised_stack import ROOT, discard, environment, processes_of
-
-
-def rearview(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command with REARVIEW_HOME set to the folder."""
-    return subprocess.run(
-        [sys.executable, "-m", "rearview.cli", *arguments],
-        cwd=ROOT,
-        env=environment(REARVIEW_HOME=str(folder)),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=240,
-    )
-
-
-def last_json(result: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
-    return content
+from tests.support.commands import last_json, rearview
+from tests.support.supervised_stack import discard, processes_of
 
 
 @pytest.fixture
@@ -92,14 +73,6 @@ def test_up_status_doctor_down(folder: Path) -> None:
     assert (gone.returncode, last_json(gone)["state"]) == (1, "down")
 
 
-def test_the_printed_answer_holds_no_secret(folder: Path) -> None:
-    up = rearview(folder, "up", "--dependencies-only")
-    assert up.returncode == 0, up.stderr
-    secrets = json.loads(DataFolder(folder).secrets_file.read_text(encoding="utf-8"))
-    assert not [name for name, secret in secrets.items() if secret in up.stdout + up.stderr]
-    assert str(DataFolder(folder).endpoints_file) in up.stdout
-
-
 def test_doctor_without_a_stack_says_what_to_do(folder: Path) -> None:
     doctor = rearview(folder, "doctor", "--json")
     assert doctor.returncode == 0
@@ -108,8 +81,12 @@ def test_doctor_without_a_stack_says_what_to_do(folder: Path) -> None:
     assert not folder.exists()
 
 
-def test_doctor_finds_exposed_secrets_and_a_frozen_server(folder: Path) -> None:
-    assert rearview(folder, "up", "--dependencies-only").returncode == 0
+def test_up_prints_no_secret_and_doctor_finds_exposed_ones_and_a_frozen_server(folder: Path) -> None:
+    up = rearview(folder, "up", "--dependencies-only")
+    assert up.returncode == 0, up.stderr
+    secrets = json.loads(DataFolder(folder).secrets_file.read_text(encoding="utf-8"))
+    assert not [name for name, secret in secrets.items() if secret in up.stdout + up.stderr]
+    assert str(DataFolder(folder).endpoints_file) in up.stdout
     DataFolder(folder).secrets_file.chmod(0o644)
     processes = last_json(rearview(folder, "status", "--json"))["processes"]
     valkey = next(process["pid"] for process in processes if process["name"] == "valkey")

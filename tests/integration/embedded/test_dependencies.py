@@ -7,6 +7,7 @@ import signal
 import socket
 import stat
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -43,22 +44,17 @@ def test_a_killed_supervisor_leaves_no_orphan_and_does_not_block_the_next(depend
     assert processes_of(dependencies.folder.root) == []
 
 
-@pytest.mark.parametrize("server", SERVERS)
-def test_a_killed_server_comes_back_with_its_data(dependencies: SupervisedStack, server: str) -> None:
+def test_a_killed_server_comes_back_with_its_data(dependencies: SupervisedStack) -> None:
     leave_marks(dependencies.start().endpoints())
-    pid = dependencies.process(server).pid
-    assert pid is not None
     # What was acknowledged a moment ago may still be on its way to Valkey's file: it is flushed each second.
     dependencies.wait_until(lambda: _valkey_is_flushed(dependencies), "valkey to flush")
-    os.kill(pid, signal.SIGKILL)
-
-    def is_back() -> bool:
-        process = dependencies.process(server)
-        return process.state is ProcessState.READY and process.pid not in (None, pid)
-
-    dependencies.wait_until(is_back, f"{server} to come back")
-    assert dependencies.process(server).restarts >= 1
-    assert read_marks(dependencies.endpoints()) == [TEXT] * 3
+    for server in SERVERS:
+        pid = dependencies.process(server).pid
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        dependencies.wait_until(partial(_is_back, dependencies, server, pid), f"{server} to come back")
+        assert dependencies.process(server).restarts >= 1
+        assert read_marks(dependencies.endpoints()) == [TEXT] * 3
 
 
 def test_ports_taken_meanwhile_are_replaced_and_the_data_is_still_there(dependencies: SupervisedStack) -> None:
@@ -126,11 +122,11 @@ def test_two_stacks_run_side_by_side(dependencies: SupervisedStack, place: Path)
         leave_marks(other.endpoints())
         assert read_marks(other.endpoints()) == [TEXT] * 3
     finally:
-        other.stop()
+        other.discard()
 
 
-def test_nothing_listens_beyond_the_loopback_and_secrets_are_private(dependencies: SupervisedStack) -> None:
-    folder = dependencies.start().folder
+def test_nothing_listens_beyond_the_loopback_and_secrets_are_private(real_stack: SupervisedStack) -> None:
+    folder = real_stack.folder
     listening = [
         connection.laddr.ip
         for process in processes_of(folder.root)
@@ -143,23 +139,23 @@ def test_nothing_listens_beyond_the_loopback_and_secrets_are_private(dependencie
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_no_secret_appears_in_logs_or_command_lines(dependencies: SupervisedStack) -> None:
-    endpoints = dependencies.start().endpoints()
+def test_no_secret_appears_in_logs_or_command_lines(real_stack: SupervisedStack) -> None:
+    endpoints = real_stack.endpoints()
     secrets = [endpoints.s3_secret_key] + [
         url.split(":")[2].partition("@")[0]
         for url in (endpoints.postgres_superuser_url, endpoints.postgres_service_url, endpoints.redis_url)
     ]
-    shown = dependencies.console + "".join(
-        path.read_text(encoding="utf-8", errors="replace") for path in dependencies.folder.logs.iterdir()
+    shown = real_stack.console + "".join(
+        path.read_text(encoding="utf-8", errors="replace") for path in real_stack.folder.logs.iterdir()
     )
-    shown += "".join(" ".join(process.cmdline()) for process in processes_of(dependencies.folder.root))
+    shown += "".join(" ".join(process.cmdline()) for process in processes_of(real_stack.folder.root))
     assert not [secret for secret in secrets if secret in shown]
 
 
 def test_the_database_sorts_by_code_point_and_asks_for_a_password_on_the_socket_too(
-    dependencies: SupervisedStack,
+    real_stack: SupervisedStack,
 ) -> None:
-    endpoints = dependencies.start().endpoints()
+    endpoints = real_stack.endpoints()
     with psycopg.connect(endpoints.postgres_service_url) as connection:
         row = connection.execute(
             "SELECT pg_encoding_to_char(encoding), datlocprovider::text, datlocale FROM pg_database"
@@ -167,9 +163,14 @@ def test_the_database_sorts_by_code_point_and_asks_for_a_password_on_the_socket_
         ).fetchone()
     assert row == ("UTF8", "b", "C.UTF-8")
     port = endpoints.postgres_service_url.rpartition(":")[2].partition("/")[0]
-    sockets = DataFolder(dependencies.folder.root).postgres_sockets
+    sockets = DataFolder(real_stack.folder.root).postgres_sockets
     with pytest.raises(psycopg.OperationalError, match="no password supplied"):
         psycopg.connect(f"host={sockets} port={port} user=rearview_service dbname=rearview")
+
+
+def _is_back(stack: SupervisedStack, server: str, old_pid: int) -> bool:
+    process = stack.process(server)
+    return process.state is ProcessState.READY and process.pid not in (None, old_pid)
 
 
 def _valkey_is_flushed(stack: SupervisedStack) -> bool:

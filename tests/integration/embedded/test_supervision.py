@@ -5,15 +5,25 @@ from __future__ import annotations
 import json
 import os
 import signal
+from collections.abc import Iterator
 
 import psutil
 import pytest
 
 from rearview.embedded.stack_status import ProcessState, StackState
-from tests.integration.embedded.conftest import MakeStack
-from tests.support.supervised_stack import SupervisedStack, processes_of
+from tests.integration.embedded.conftest import MakeStack, stack_folder
+from tests.support.supervised_stack import TINY_SERVICES, SupervisedStack, processes_of
 
 SERVICES = ("writer", "retriever", "lifecycle", "gateway")
+
+
+@pytest.fixture(scope="module")
+def running_stack() -> Iterator[SupervisedStack]:
+    """One stack with tiny services for the tests that leave it running, whatever they do to its processes."""
+    with stack_folder() as place:
+        stack = SupervisedStack(place / "data", TINY_SERVICES)
+        yield stack.start()
+        stack.discard()
 
 
 def journal(stack: SupervisedStack) -> list[str]:
@@ -52,8 +62,8 @@ def test_ctrl_c_stops_in_order_too(make_tiny_stack: MakeStack) -> None:
     assert journal(stack)[5] == "drained gateway"
 
 
-def test_output_goes_to_one_log_each_and_coloured_to_the_console(make_tiny_stack: MakeStack) -> None:
-    stack = make_tiny_stack().start()
+def test_output_goes_to_one_log_each_and_coloured_to_the_console(running_stack: SupervisedStack) -> None:
+    stack = running_stack
     for service in SERVICES:
         assert "serves 服务已启动" in stack.folder.log_file(service).read_text(encoding="utf-8")
     lines = [line for line in stack.console.splitlines() if "gateway serves 服务已启动" in line]
@@ -62,8 +72,8 @@ def test_output_goes_to_one_log_each_and_coloured_to_the_console(make_tiny_stack
     assert "gateway     |" in lines[0]
 
 
-def test_a_killed_service_is_started_again_and_the_others_stay(make_tiny_stack: MakeStack) -> None:
-    stack = make_tiny_stack().start()
+def test_a_killed_service_is_started_again_and_the_others_stay(running_stack: SupervisedStack) -> None:
+    stack = running_stack
     pids = {name: stack.process(name).pid for name in SERVICES}
     os.kill(pids["writer"] or 0, signal.SIGKILL)
     wait_until_back(stack, "writer", pids["writer"])
@@ -73,8 +83,8 @@ def test_a_killed_service_is_started_again_and_the_others_stay(make_tiny_stack: 
     }
 
 
-def test_a_service_that_keeps_crashing_is_reported_and_tried_on(make_tiny_stack: MakeStack) -> None:
-    stack = make_tiny_stack().start()
+def test_a_service_that_keeps_crashing_is_reported_and_tried_on(running_stack: SupervisedStack) -> None:
+    stack = running_stack
     for _ in range(3):
         pid = stack.process("retriever").pid
         os.kill(pid or 0, signal.SIGKILL)
@@ -118,10 +128,10 @@ def test_a_stop_during_the_start_is_obeyed(make_tiny_stack: MakeStack) -> None:
     assert processes_of(stack.folder.root) == []
 
 
-def test_a_second_start_is_refused_and_told_who_runs_it(make_tiny_stack: MakeStack) -> None:
-    stack = make_tiny_stack().start()
+def test_a_second_start_is_refused_and_told_who_runs_it(running_stack: SupervisedStack) -> None:
+    stack = running_stack
     pids = stack.child_pids()
-    second = make_tiny_stack()
+    second = SupervisedStack(stack.folder.root, TINY_SERVICES)
     second.launch()
     assert second.wait_for_end() == 1
     assert f"already run by process {stack.pid}" in second.console
@@ -172,8 +182,8 @@ def test_a_tenant_whose_keys_are_lost_is_explained(make_tiny_stack: MakeStack) -
 
 
 @pytest.mark.parametrize("name", ["postgres", "gateway"])
-def test_the_status_file_follows_a_restart(make_tiny_stack: MakeStack, name: str) -> None:
-    stack = make_tiny_stack().start()
+def test_the_status_file_follows_a_restart(running_stack: SupervisedStack, name: str) -> None:
+    stack = running_stack
     pid = stack.process(name).pid
     os.kill(pid or 0, signal.SIGKILL)
     wait_until_back(stack, name, pid)

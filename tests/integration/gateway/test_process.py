@@ -26,6 +26,7 @@ from tests.support.hash_embedder import HashEmbedder
 from tests.support.recording_backend import RecordingBackend, three_backends
 from tests.support.running_gateway import OPERATOR_KEY, RunningGateway, bearer, running_gateway
 from tests.support.stack import DatabaseUrls
+from tests.support.waiting import wait_until
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -152,14 +153,7 @@ async def test_health_follows_postgresql(database: DatabaseUrls) -> None:
             assert not await dependencies.ready()
         finally:
             block(database, allow=True)
-        await becomes_ready(dependencies)
-
-
-async def becomes_ready(dependencies: Dependencies) -> None:
-    """Ask until the answer is yes: the pool finds its way back by itself."""
-    if not await dependencies.ready():
-        await asyncio.sleep(0.2)
-        await becomes_ready(dependencies)
+        await wait_until(dependencies.ready, "the pool to find its way back")
 
 
 def block(database: DatabaseUrls, *, allow: bool) -> None:

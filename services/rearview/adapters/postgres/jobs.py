@@ -8,6 +8,7 @@ from typing import Any
 
 from procrastinate import App, BaseRetryStrategy, JobContext, PsycopgConnector, RetryDecision
 from procrastinate.jobs import Job
+from psycopg_pool import AsyncConnectionPool
 
 from rearview.adapters.postgres.job_failures import JobFailed, describe
 from rearview.adapters.postgres.job_policy import JobPolicy
@@ -27,6 +28,7 @@ class ProcrastinateJobQueue:
     async def work(self, handlers: Mapping[str, JobHandler], *, concurrency: int) -> None:
         """Run jobs until cancelled; then finish those under way (`drain_seconds` at most; what is not done by then
         goes back into the queue) and raise CancelledError. Outages of PostgreSQL are waited out."""
+        logging.getLogger("procrastinate").setLevel(logging.WARNING)  # it has two lines to say of each job
         restarts = 0
         while True:
             started = asyncio.get_running_loop().time()
@@ -35,6 +37,7 @@ class ProcrastinateJobQueue:
                 problem = "lost its connection"
             except Exception as error:  # noqa: BLE001 -- whatever happened to one worker, jobs must go on
                 problem = describe(error)
+            _raise_if_cancelled()
             if asyncio.get_running_loop().time() - started > self._policy.longest_restart_seconds:
                 restarts = 0
             pause = min(self._policy.longest_restart_seconds, 0.25 * 2.0**restarts)
@@ -43,8 +46,9 @@ class ProcrastinateJobQueue:
             await asyncio.sleep(pause)
 
     async def _run(self, handlers: Mapping[str, JobHandler], concurrency: int) -> None:
-        connector = PsycopgConnector(
-            conninfo=self._database_url,
+        # A pool of our own, because procrastinate leaves its open when it is cancelled while opening.
+        async with AsyncConnectionPool(
+            self._database_url,
             min_size=1,
             max_size=min(concurrency, 4) + 1,
             timeout=5.0,
@@ -54,13 +58,24 @@ class ProcrastinateJobQueue:
                 # What a worker says of a job may get lost in a crash of the server: the job then runs once more.
                 "options": "-c synchronous_commit=off",
             },
-        )
-        app = App(connector=connector)
-        for task, handler in handlers.items():
-            app.task(name=task, queue=task, pass_context=True, retry=_Retry(self._policy))(_runner(connector, handler))
-        async with app.open_async():
-            worker = JobWorker(app, connector, self._database_url, self._policy, frozenset(handlers), concurrency)
-            await worker.run()  # type: ignore[no-untyped-call]
+            check=AsyncConnectionPool.check_connection,
+            open=False,
+        ) as pool:
+            connector = PsycopgConnector()
+            app = App(connector=connector)
+            for task, handler in handlers.items():
+                register = app.task(name=task, queue=task, pass_context=True, retry=_Retry(self._policy))
+                register(_runner(connector, handler))
+            async with app.open_async(pool):
+                worker = JobWorker(app, connector, self._database_url, self._policy, frozenset(handlers), concurrency)
+                await worker.run()  # type: ignore[no-untyped-call]
+
+
+def _raise_if_cancelled() -> None:
+    """Raise CancelledError when this task was cancelled and a library on the way kept that to itself."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 class _Retry(BaseRetryStrategy):
@@ -88,6 +103,7 @@ def _runner(connector: PsycopgConnector, handler: JobHandler) -> Any:
         except Exception as error:  # noqa: BLE001 -- handlers may fail in any way
             # The error's own text may quote content, and what is raised here gets into logs.
             failure = JobFailed(describe(error), getattr(error, "retry_after_seconds", None))
+            _LOG.warning("job %s[%s], attempt %s: %s", job.task_name, job.id, job.attempts + 1, failure)
             await note_failure(connector, job.id, str(failure))
             raise failure from None
         if job.attempts:
