@@ -36,8 +36,8 @@ class ModelNotInstalled(ModelError):
 class ModelUnavailable(ModelError, Unavailable):
     """The model cannot answer now; the same call may succeed later."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, dependency=EMBEDDER)
+    def __init__(self, message: str, *, dependency: str = EMBEDDER, retry_after_seconds: float | None = None) -> None:
+        super().__init__(message, dependency=dependency, retry_after_seconds=retry_after_seconds)
 
 
 class ModelOverloaded(ModelError, Overloaded):
