@@ -7,7 +7,8 @@ from types import MappingProxyType
 from uuid import UUID
 
 from rearview.domain.event import EventRole
-from rearview.domain.text import Entity, FactCandidate, Intent, Language, Sentiment
+from rearview.domain.fact import FactCandidate
+from rearview.domain.text import Entity, Intent, Language, Sentiment
 
 RULES = "rules"
 """The extractor's name in the provenance of what the rules read."""

@@ -7,12 +7,13 @@ Meaning is the model's; that it is said, is checked here. A model may cut "my bu
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from decimal import Decimal
 
 from rearview.language.aliases import canonical
-from rearview.language.facts import attributes
+from rearview.language.facts import Attribute, attributes
+from rearview.language.facts.reading import read_value
+from rearview.language.facts.values import category_of
 from rearview.language.scripts import fold_width_in_place
-from rearview.ports.fact_grounds import StatedValue, Statement
+from rearview.ports.fact_grounds import AttributeTraits, StatedValue, Statement
 
 _SENTENCE_END = re.compile(r"[。！？!?；;\n]+|\.(?=\s|$)")
 _CLAUSE_END = re.compile(r"[，、：]|[,:](?![0-9])|\s[-–—]\s|\b(?:but|because|since|so)\b|但是?|不过|因为|所以|而是")
@@ -66,61 +67,31 @@ _DISLIKE = re.compile(
     re.IGNORECASE,
 )
 _LIKINGS = frozenset(("likes", "favourite"))
-_PLACEHOLDER = re.compile(r"\[[A-Z_]{2,20}(?:_[0-9]{1,4})?\]")
-_MONEY_ATTRIBUTES = frozenset(("budget", "salary", "rent"))
-_AMOUNT = re.compile(
-    r"(?:大概|大约|差不多|约|最多|不超过|about |around |roughly |up to )*(?P<sign>[$€£¥])?\s?"
-    r"(?P<number>[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]{1,4})?|[0-9]{1,15}(?:\.[0-9]{1,4})?|[零一二两三四五六七八九十百千]{1,12})"
-    r"\s?(?P<scale>万|千|k|thousand|million)?"
-    r"\s?(?P<currency>元|块钱?|人民币|yuan|rmb|cny|美元|美金|dollars?|usd|欧元|euros?|eur|英镑|pounds?|gbp|日元|yen|jpy"
-    r"|港币|hkd)?(?:左右|以内|上下| or so| at most| in total)?",
-    re.IGNORECASE,
-)
-_SCALES = {"万": 10_000, "千": 1_000, "k": 1_000, "thousand": 1_000, "million": 1_000_000}
-_CURRENCIES = {
-    "CNY": ("¥", "元", "块", "块钱", "人民币", "yuan", "rmb", "cny"),
-    "USD": ("$", "美元", "美金", "dollar", "dollars", "usd"),
-    "EUR": ("€", "欧元", "euro", "euros", "eur"),
-    "GBP": ("£", "英镑", "pound", "pounds", "gbp"),
-    "JPY": ("日元", "yen", "jpy"),
-    "HKD": ("港币", "hkd"),
-}
-_CURRENCY_OF = {word: code for code, words in _CURRENCIES.items() for word in words}
-_DIGITS = {
-    digit: value
-    for value, digits in enumerate(("零", "一", "二两", "三", "四", "五", "六", "七", "八", "九"))
-    for digit in digits
-}
-_TENS = {"十": 10, "百": 100, "千": 1_000}
+_EDGES = " .,，。!！\"'“”"
 
 
 class RuleFactGrounds:
     """The `FactGrounds` port over the known attributes and patterns of speech."""
 
+    def __init__(self, table: Mapping[str, Attribute] | None = None) -> None:
+        self._table = attributes() if table is None else table
+        self._traits = {name: AttributeTraits(each.single_valued, each.kind) for name, each in self._table.items()}
+
     @property
-    def attributes(self) -> Mapping[str, bool]:
-        """The known attributes, and whether each is single-valued."""
-        return {name: attribute.single_valued for name, attribute in attributes().items()}
+    def attributes(self) -> Mapping[str, AttributeTraits]:
+        """The known attributes, by name."""
+        return self._traits
 
     def canonical(self, name: str) -> str:
         """Return the form that two mentions of a name share."""
         return canonical(name)
 
-    def stated_value(self, attribute: str, words: str, *, reference: datetime) -> StatedValue | None:  # noqa: ARG002
-        """Return an amount for attributes of money, otherwise the words; None for what redaction left."""
-        said = fold_width_in_place(words).strip(" .,，。!！\"'“”")
-        if not said or _PLACEHOLDER.search(said):
+    def stated_value(self, attribute: str, words: str, *, reference: datetime) -> StatedValue | None:
+        """Return the value as the rules would read it from the same words; None where it is none of the attribute."""
+        value = read_value(self._table[attribute], fold_width_in_place(words).strip(_EDGES), reference)
+        if value is None:
             return None
-        if attribute not in _MONEY_ATTRIBUTES:
-            return StatedValue(words.strip(" .,，。!！\"'“”"), None)
-        match = _AMOUNT.fullmatch(said)
-        if match is None:
-            return None
-        number = match["number"]
-        plain = Decimal(number.replace(",", "")) if number[0].isascii() else Decimal(_spelled(number))
-        amount = plain * _SCALES.get((match["scale"] or "").lower(), 1)
-        unit = _CURRENCY_OF.get((match["currency"] or match["sign"] or "").lower())
-        return StatedValue(f"{amount:f}".rstrip("0").rstrip(".") if "." in f"{amount:f}" else f"{amount:f}", unit)
+        return StatedValue(value.value, value.key, value.unit, category_of(value.value))
 
     def objection(self, text: str, statement: Statement) -> str | None:
         """Return why the words do not state what is made of them, None if they may."""
@@ -162,15 +133,3 @@ def _with_mark(text: str, end: int) -> str:
     """The text up to a sentence's end, with the marks that end it."""
     marks = _SENTENCE_END.match(text, end)
     return text[: marks.end() if marks else end]
-
-
-def _spelled(numeral: str) -> int:
-    """The value of a Chinese numeral below ten thousand; a unit left out at its end is the next smaller one."""
-    total, digit, last = 0, 0, 1
-    for character in numeral:
-        if character in _DIGITS:
-            digit, last = _DIGITS[character], 1 if character == "零" else last
-        else:
-            total += (digit or 1) * _TENS[character]
-            digit, last = 0, _TENS[character]
-    return total + digit * (last // 10 if last > 10 and digit else 1)

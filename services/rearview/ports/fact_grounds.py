@@ -5,13 +5,28 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from rearview.domain.fact import FactKind
+
 
 @dataclass(frozen=True, slots=True)
 class StatedValue:
-    """A value as facts keep it: amounts as plain decimals, otherwise words. `unit` is None where none was said."""
+    """A value as facts keep it: amounts as plain decimals, otherwise words. `unit` is None where none was said.
+
+    `key` is equal for equal values, whatever their words; `category` says what sort of thing it is, where known.
+    """
 
     value: str
-    unit: str | None
+    key: str
+    unit: str | None = None
+    category: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeTraits:
+    """What is known of an attribute."""
+
+    single_valued: bool
+    kind: FactKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +44,8 @@ class FactGrounds(Protocol):
     """Judges by the text alone; implementations never raise on text."""
 
     @property
-    def attributes(self) -> Mapping[str, bool]:
-        """The known attributes, and whether each is single-valued."""
+    def attributes(self) -> Mapping[str, AttributeTraits]:
+        """The known attributes, by name."""
         ...
 
     def canonical(self, name: str) -> str:

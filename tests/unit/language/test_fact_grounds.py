@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.support.turns import STARTED
 
 from rearview.language.fact_grounds import RuleFactGrounds
-from rearview.ports.fact_grounds import StatedValue, Statement
+from rearview.ports.fact_grounds import Statement
 
 GROUNDS = RuleFactGrounds()
 
@@ -76,24 +76,34 @@ def test_what_is_not_stated_is_no_fact(
 @pytest.mark.parametrize(
     ("attribute", "words", "stated"),
     [
-        ("budget", "8000元", StatedValue("8000", "CNY")),
-        ("budget", "$8,000.50", StatedValue("8000.5", "USD")),
-        ("budget", "１.２万", StatedValue("12000", None)),
-        ("budget", "八千", StatedValue("8000", None)),
-        ("budget", "一千五", StatedValue("1500", None)),
-        ("budget", "两百零五块", StatedValue("205", "CNY")),
-        ("budget", "12k euros", StatedValue("12000", "EUR")),
-        ("budget", "0", StatedValue("0", None)),
+        ("budget", "8000元", ("8000", "CNY")),
+        ("budget", "$8,000.50", ("8000.5", "USD")),
+        ("budget", "１.２万", ("12000", None)),
+        ("budget", "八千", ("8000", None)),
+        ("budget", "一千五", ("1500", None)),
+        ("budget", "两百零五块", ("205", "CNY")),
+        ("budget", "12k euros", ("12000", "EUR")),
+        ("budget", "0", ("0", None)),
         ("budget", "soon", None),
         ("budget", "[PHONE_1]", None),
-        ("likes", "美式", StatedValue("美式", None)),
-        ("likes", "“美式”。", StatedValue("美式", None)),
+        ("likes", "美式", ("美式", None)),
+        ("likes", "“美式”。", ("美式", None)),
         ("residence", "[ADDRESS_1]", None),
         ("likes", " ... ", None),
     ],
 )
-def test_values_are_read_from_words(attribute: str, words: str, stated: StatedValue | None) -> None:
-    assert GROUNDS.stated_value(attribute, words, reference=STARTED) == stated
+def test_values_are_read_from_words(attribute: str, words: str, stated: tuple[str, str | None] | None) -> None:
+    value = GROUNDS.stated_value(attribute, words, reference=STARTED)
+    assert (value and (value.value, value.unit)) == stated
+
+
+def test_equal_values_share_a_key_across_languages() -> None:
+    keys = {
+        value.key
+        for words in ("咖啡", "coffee", "Coffee")
+        if (value := GROUNDS.stated_value("likes", words, reference=STARTED))
+    }
+    assert len(keys) == 1
 
 
 @given(st.text(max_size=200), st.data())

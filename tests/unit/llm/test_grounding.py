@@ -10,7 +10,8 @@ from rearview.adapters.llm.attempt_failed import AttemptFailed
 from rearview.adapters.llm.grounding import MAX_ENTITIES_PER_TURN, Grounding
 from rearview.domain.event import EventRole
 from rearview.domain.extraction import Extraction, ExtractionRequest, Provenance
-from rearview.domain.text import EntityType, FactCandidate, Intent, Polarity
+from rearview.domain.fact import FactCandidate, FactKind, Polarity, Stance, Strength
+from rearview.domain.text import EntityType, Intent
 from rearview.language.fact_grounds import RuleFactGrounds
 from tests.support.turns import answer, entry, fact, request
 
@@ -34,7 +35,20 @@ def test_a_fact_keeps_its_place_and_says_who_read_it() -> None:
     )
     (reading,) = extraction.readings
     (found,) = reading.facts
-    expected = FactCandidate("user/travel", "budget", "8000", "CNY", True, Polarity.AFFIRMED, found.start, found.end)
+    expected = FactCandidate(
+        kind=FactKind.MEASURE,
+        subject="user/travel",
+        attribute="budget",
+        value="8000",
+        value_key="8000",
+        unit="CNY",
+        single_valued=True,
+        polarity=Polarity.AFFIRMED,
+        strength=Strength.NORMAL,
+        stance=Stance.STANDING,
+        start=found.start,
+        end=found.end,
+    )
     assert found == expected
     assert text[found.start : found.end] == "我的旅行预算是８０００元"
     assert (reading.provenance, reading.intent) == (PROVENANCE, Intent.PLAN)
@@ -78,8 +92,6 @@ DROPPED = [
     ("my budget is 8000", fact("my budget is 8000", "budget", "8000", topic="wedding"), "topic_not_in_text"),
     ("my budget is fine", fact("my budget is fine", "budget", "fine"), "no_value_of_the_attribute"),
     ("我的电话是[PHONE_1]", fact("电话是[PHONE_1]", "likes", "[PHONE_1]"), "no_value_of_the_attribute"),
-    ("今天想喝拿铁", fact("今天想喝拿铁", "likes", "拿铁", stance="one_off"), "not_standing"),
-    ("forget the budget", fact("forget the budget", "budget", None, stance="retraction"), "not_standing"),
     ("我的预算是8000吗？", fact("我的预算是8000", "budget", "8000"), "question"),
     ("I like " + "x" * 70, fact("I like " + "x" * 70, "likes", "x" * 70), "too_long"),
     ("I like tea", fact("I like tea" * 40, "likes", "tea"), "too_long"),
@@ -100,6 +112,23 @@ def test_what_the_text_does_not_bear_out_is_dropped(text: str, written: dict[str
     extraction = ground(request(text), answer(entry(1, written)))
     assert facts_of(extraction) == []
     assert dict(extraction.dropped) == {reason: 1}
+
+
+def test_stances_are_kept() -> None:
+    written = answer(
+        entry(1, fact("今天想喝拿铁", "likes", "拿铁", stance="one_off")),
+        entry(2, fact("forget the budget", "budget", None, stance="retraction")),
+        entry(3, fact("不对，是9000", "budget", "9000", stance="correction")),
+        entry(4, fact("my budget is not 8000", "budget", "8000", polarity="denied")),
+    )
+    extraction = ground(request("今天想喝拿铁", "forget the budget", "不对，是9000", "my budget is not 8000"), written)
+    found = [(each.stance, each.value) for reading in extraction.readings for each in reading.facts]
+    assert found == [
+        (Stance.ONE_OFF, "拿铁"),
+        (Stance.RETRACTION, ""),
+        (Stance.CORRECTION, "9000"),
+        (Stance.NEGATION, "8000"),
+    ]
 
 
 @pytest.mark.parametrize("role", [role for role in EventRole if role is not EventRole.USER])

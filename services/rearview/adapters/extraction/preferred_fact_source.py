@@ -19,9 +19,7 @@ LLM_UNSUPPORTED = "llm_unsupported"
 
 Policy = Literal["fall_back", "strict"]
 _CONVERSING = (EventRole.USER, EventRole.ASSISTANT)
-_HARMLESS = frozenset(
-    ("entity_malformed", "entity_beyond_limits", "entity_not_in_turn", "not_standing", "question", "hypothetical")
-)
+_HARMLESS = frozenset(("entity_malformed", "entity_beyond_limits", "entity_not_in_turn", "question", "hypothetical"))
 """What a reading without facts may have dropped and still be believed: nothing in it was made up."""
 
 _log = structlog.get_logger(__name__)

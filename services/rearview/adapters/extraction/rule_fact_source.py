@@ -4,8 +4,12 @@ import asyncio
 from dataclasses import replace
 
 from rearview.domain.extraction import RULES, Extraction, ExtractionRequest, Provenance, TurnReading
+from rearview.domain.fact import EarlierTurn
 from rearview.ports.analyzer import Analyzer
 from rearview.ports.fact_extractor import FactExtractor
+
+_MOST_EARLIER = 4
+"""Turns of context; corrections and bare answers speak of the last few."""
 
 
 class RuleFactSource:
@@ -28,17 +32,21 @@ class RuleFactSource:
         analyses = self._analyzer.analyze_batch(
             [turn.text for turn in turns], references=[turn.occurred_at for turn in turns], roles=roles
         )
+        first = len(request.earlier)
+        spoken = [EarlierTurn(turn.role.name.lower(), turn.text) for turn in (*request.earlier, *turns)]
         return Extraction(
             tuple(
                 TurnReading(
                     event_id=turn.event_id,
-                    facts=self._extractor.extract_facts(turn.text, role),
+                    facts=self._extractor.extract_facts(
+                        turn.text, role, reference=turn.occurred_at, previous=spoken[max(at - _MOST_EARLIER, 0) : at]
+                    ),
                     entities=analysis.entities,
                     intent=analysis.intent,
                     sentiment=analysis.sentiment,
                     provenance=Provenance(RULES),
                 )
-                for turn, role, analysis in zip(turns, roles, analyses, strict=True)
+                for at, (turn, role, analysis) in enumerate(zip(turns, roles, analyses, strict=True), first)
             )
         )
 

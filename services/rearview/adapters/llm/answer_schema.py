@@ -1,24 +1,13 @@
 """The form of a model's answer, as JSON Schema for the endpoint and as a check for what comes back."""
 
 from collections.abc import Collection, Mapping
-from enum import StrEnum
 from typing import Any
 
-from rearview.domain.text import EntityType, Intent, Polarity
+from rearview.domain.fact import Polarity, Stance
+from rearview.domain.text import EntityType, Intent
 
-
-class Stance(StrEnum):
-    """How a statement relates to what was said before; what a model is asked to tell apart.
-
-    ONE_OFF is for this once ("今天想喝拿铁"), CHANGE from now on, CORRECTION of an earlier statement, RETRACTION of one
-    without anything in its place.
-    """
-
-    STANDING = "standing"
-    ONE_OFF = "one_off"
-    CHANGE = "change"
-    CORRECTION = "correction"
-    RETRACTION = "retraction"
+_STANCES = tuple(stance for stance in Stance if stance is not Stance.NEGATION)
+"""What a model is asked to tell apart; a negation is a denied polarity to it."""
 
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,7 +30,7 @@ def fact_schema(attributes: Collection[str]) -> dict[str, Any]:
             "attribute": {"type": "string", "enum": sorted(attributes)},
             "value": {"type": ["string", "null"]},
             "polarity": {"type": "string", "enum": [*Polarity]},
-            "stance": {"type": "string", "enum": [*Stance]},
+            "stance": {"type": "string", "enum": [*_STANCES]},
         }
     )
 

@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-from rearview.adapters.llm.answer_schema import Stance
 from rearview.adapters.llm.span_search import Span
-from rearview.domain.text import FactCandidate, Polarity
-from rearview.ports.fact_grounds import StatedValue
+from rearview.domain.fact import FactCandidate, Polarity, Stance, Strength
+from rearview.ports.fact_grounds import AttributeTraits, StatedValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,23 +14,28 @@ class GroundedFact:
     subject: str
     attribute: str
     value: StatedValue | None
-    single_valued: bool
+    traits: AttributeTraits
     polarity: Polarity
     stance: Stance
     span: Span
 
 
-def to_candidate(fact: GroundedFact) -> FactCandidate | None:
-    """Return the candidate; None for what a candidate cannot say: what holds for once, and what is taken back."""
-    if fact.value is None or fact.stance in (Stance.ONE_OFF, Stance.RETRACTION):
-        return None
+def to_candidate(fact: GroundedFact) -> FactCandidate:
+    """Return the candidate. A retraction without a value is one of the attribute as a whole."""
+    value = fact.value or StatedValue("", "")
+    denied = fact.polarity is Polarity.DENIED and fact.traits.single_valued
     return FactCandidate(
+        kind=fact.traits.kind,
         subject=fact.subject,
         attribute=fact.attribute,
-        value=fact.value.value,
-        unit=fact.value.unit,
-        single_valued=fact.single_valued,
+        value=value.value,
+        value_key=value.key,
+        unit=value.unit,
+        single_valued=fact.traits.single_valued,
         polarity=fact.polarity,
+        strength=Strength.NORMAL,
+        stance=Stance.NEGATION if denied and fact.stance is Stance.STANDING else fact.stance,
         start=fact.span.start,
         end=fact.span.end,
+        category=value.category,
     )

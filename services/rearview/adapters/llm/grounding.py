@@ -6,7 +6,6 @@ from typing import Any
 
 from rearview.adapters.llm.answer_schema import (
     ENTITY_SCHEMA,
-    Stance,
     answer_schema,
     conforms,
     fact_schema,
@@ -17,7 +16,8 @@ from rearview.adapters.llm.fact_candidate import GroundedFact, to_candidate
 from rearview.adapters.llm.span_search import SearchableText, Span
 from rearview.domain.event import EventRole
 from rearview.domain.extraction import Extraction, ExtractionRequest, Provenance, TurnReading, TurnToRead
-from rearview.domain.text import Entity, EntityType, FactCandidate, Intent, Polarity, Sentiment
+from rearview.domain.fact import FactCandidate, Polarity, Stance
+from rearview.domain.text import Entity, EntityType, Intent, Sentiment
 from rearview.ports.fact_grounds import FactGrounds, StatedValue, Statement
 
 MAX_ENTITIES_PER_TURN = 32
@@ -114,8 +114,6 @@ class Grounding:
                 if len(kept) >= self._max_facts:
                     raise _Dropped("too_many")
                 candidate = to_candidate(self._grounded(turn, text, item))
-                if candidate is None:
-                    raise _Dropped("not_standing")
                 key = (candidate.subject, candidate.attribute, candidate.value, candidate.polarity)
                 if key in kept:
                     raise _Dropped("repeated")
@@ -154,7 +152,7 @@ class Grounding:
             subject=self._subject(text, item["about"], item["topic"]),
             attribute=attribute,
             value=self._value(turn, attribute, value_span),
-            single_valued=self._attributes[attribute],
+            traits=self._attributes[attribute],
             polarity=polarity,
             stance=stance,
             span=span,
