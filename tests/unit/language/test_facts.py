@@ -256,3 +256,10 @@ def test_never_raises_and_spans_hold(text: str) -> None:
 @pytest.mark.timeout(20)
 def test_hostile_text_is_read_in_bounded_time(unit: str) -> None:
     extract_facts(unit * 20_000, "user")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"), [("I live in New York", "New York"), ("I moved, 我住在 New Delhi", "New Delhi")]
+)
+def test_new_stays_where_it_belongs_to_a_name(text: str, place: str) -> None:
+    assert [fact.value for fact in extract_facts(text, "user") if fact.attribute == "residence"] == [place]

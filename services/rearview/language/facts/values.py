@@ -9,7 +9,7 @@ from rearview.language.data_files import load_yaml
 
 MAX_VALUE_CHARACTERS = 60
 _ARTICLE = re.compile(
-    r"^(?:a (?:little bit of|little|bit of|lot of)|an?(?: (?:brand )?(?:new|used))?|(?:brand )?new(?= [a-z])|the"
+    r"^(?:a (?:little bit of|little|bit of|lot of)|an?(?: (?:brand )?(?:new|used))?|(?:brand )?(?-i:new(?= [a-z]))|the"
     r"|some|fluent|my|our)\s+",
     re.IGNORECASE,
 )
