@@ -293,7 +293,7 @@ class Recall:
         course: Course,
     ) -> None:
         scope = asked.scopes[0]
-        redacted = self._redactor.redact("\n".join(question.texts), tuple(PiiCategory)).text
+        redacted = self._redactor.redact("\n".join(text for text, _ in question.texts), tuple(PiiCategory)).text
         trace = course.trace(redacted, question, asked.scopes, found, candidates, shortlisted, selection)
         self._recorder.record(scope.tenant_id, scope.principal, asked.scopes, trace)
         accessed: dict[UUID, set[UUID]] = {}
