@@ -1,6 +1,6 @@
 """Fusion of the routes: one score for each pooled unit, as a sum of named terms.
 
-    S = z(bm25) + z(cosine) + 3 speaker + 3 time + 1.5 when + 4 role + 1 entity - 1.5 question + .5 answer + 1.5 said
+    S = z(bm25) + z(cosine) + 3 speaker + 3 time + 1.5 when + 4 role + 1 entity - 1.5 question + .7 answer + 1.5 said
 
 z-scores are taken inside the pool of candidates, where both text scores are known for every unit. In a namespace that
 holds Chinese and English those of the cosines are taken within each language: a multilingual model rates every text in
@@ -26,7 +26,7 @@ WHEN_WEIGHT = 1.5
 ROLE_WEIGHT = 4.0
 ENTITY_WEIGHT = 1.0
 QUESTION_WEIGHT = -1.5
-ANSWER_WEIGHT = 0.5
+ANSWER_WEIGHT = 0.7
 SAID_WEIGHT = 1.5
 
 DIALOGUE_VECTOR_WEIGHT = 1.5
@@ -103,7 +103,8 @@ class QueryFeatures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fused:
-    """`total` is (n,) float64, and the sum of `terms`, each (n,) float64; `vector_z` is (n,) too, and what the vector term weighs."""
+    """`total` is (n,) float64, and the sum of `terms`, each (n,) float64; `vector_z`, (n,) too, is the vector's z before
+    it is weighed."""
 
     terms: Mapping[str, Floats]
     total: Floats

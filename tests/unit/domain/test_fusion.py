@@ -66,14 +66,25 @@ def test_terms_add_up_and_are_finite(keyword: np.ndarray, vector: np.ndarray, bo
         pool(
             keyword.tolist(),
             vector.tolist(),
-            flags=random.integers(0, 16, count).tolist(),
+            flags=random.integers(0, 1024, count).tolist(),
             speaker=random.integers(0, 3, count).tolist(),
             user=(random.random(count) < 0.5).tolist(),
             entities=random.random(count).tolist(),
         ),
-        QueryFeatures(speakers=(1,), asks_when=True, both_languages=both, role_matters=True),
+        QueryFeatures(speakers=(1,), asks_when=True, both_languages=both, role_matters=True, is_dialogue=both),
     )
-    assert set(fused.terms) == {"keyword", "vector", "speaker", "time", "when", "role", "entity"}
+    assert set(fused.terms) == {
+        "keyword",
+        "vector",
+        "speaker",
+        "time",
+        "when",
+        "role",
+        "entity",
+        "question",
+        "answer",
+        "said",
+    }
     assert np.isfinite(fused.total).all()
     np.testing.assert_allclose(fused.total, sum(fused.terms.values()), atol=1e-9)
 
