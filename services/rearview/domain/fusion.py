@@ -48,7 +48,7 @@ turns, on centred vectors of the default model). Otherwise the best of three cou
 MISSING_SHARE = 0.5
 """A unit with one text score only is taken to have this share of its z in the other: the two go together, loosely."""
 
-OTHER_LANGUAGE_SHARE = 2.5
+OTHER_LANGUAGE_SHARE = 2.75
 """A text of the other language is taken to have at least this share of its vector's z as its keywords' z: where words
 are shared, keywords spread that much wider than vectors between what is alike and what is meant."""
 
@@ -103,8 +103,8 @@ class QueryFeatures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fused:
-    """`total` is (n,) float64, and the sum of `terms`, each (n,) float64; `vector_z`, (n,) too, is the vector's z before
-    it is weighed."""
+    """`total` is (n,) float64, and the sum of `terms`, each (n,) float64; `vector_z`, (n,) too, is the vector's z,
+    not weighed."""
 
     terms: Mapping[str, Floats]
     total: Floats
