@@ -12,7 +12,7 @@ import pytest
 from rearview.client import Client
 from rearview.embedded.endpoints import Endpoints
 from rearview.evaluation.ingest import fresh_namespace
-from tests.support.supervised_stack import SupervisedStack
+from tests.support.supervised_stack import SupervisedStack, discard
 
 WHOLE_STACK = ("-m", "rearview.cli", "up", "--foreground")
 CALL_TIMEOUT_SECONDS = 30.0
@@ -27,6 +27,7 @@ def stack() -> Iterator[SupervisedStack]:
         yield stack.start()
     finally:
         stack.stop()
+        discard(stack.folder.root)
         shutil.rmtree(place, ignore_errors=True)
 
 

@@ -143,12 +143,6 @@ class Names:
         return self.memory if "Memory" in owner or "Supersession" in owner else self.namespace
 
 
-def numbers_of(field: FieldDescriptor) -> list[int]:
-    """Return the numbers of an enumeration's members."""
-    assert field.enum_type is not None
-    return [value.number for value in field.enum_type.values]
-
-
 class Fields:
     """Makes values of fields: fitting ones, extremes, and messages of both down to a depth."""
 
@@ -160,11 +154,11 @@ class Fields:
         """Return extremes, unknown enumeration members, spoilt names, messages of such."""
         kind = field.cpp_type
         if kind == FieldDescriptor.CPPTYPE_MESSAGE:
-            return self.message(field.message_type, depth - 1, wildness=0.7)
+            return self.message(message_type(field), depth - 1, wildness=0.7)
         if kind == FieldDescriptor.CPPTYPE_STRING:
             return st.binary(max_size=40) if field.type == FieldDescriptor.TYPE_BYTES else self._texts
         if kind == FieldDescriptor.CPPTYPE_ENUM:
-            return st.sampled_from([*numbers_of(field), 99, -1, 2**31 - 1])
+            return st.sampled_from([*members(field), 99, -1, 2**31 - 1])
         if kind == FieldDescriptor.CPPTYPE_BOOL:
             return st.booleans()
         if kind in (FieldDescriptor.CPPTYPE_FLOAT, FieldDescriptor.CPPTYPE_DOUBLE):
@@ -175,13 +169,13 @@ class Fields:
         """Return values with which a request may succeed."""
         kind = field.cpp_type
         if kind == FieldDescriptor.CPPTYPE_MESSAGE:
-            return self.message(field.message_type, depth - 1, wildness)
+            return self.message(message_type(field), depth - 1, wildness)
         if kind == FieldDescriptor.CPPTYPE_STRING:
             if field.name in ("name", "names", "parent", "session", "namespace"):
                 return st.builds(self._names.fitting, st.just(field))
             return FITTING_TEXTS.get(field.name, READABLE)
         if kind == FieldDescriptor.CPPTYPE_ENUM:
-            return st.sampled_from([number for number in numbers_of(field) if number] or [0])
+            return st.sampled_from([number for number in members(field) if number] or [0])
         if kind == FieldDescriptor.CPPTYPE_BOOL:
             return st.booleans()
         if kind in (FieldDescriptor.CPPTYPE_FLOAT, FieldDescriptor.CPPTYPE_DOUBLE):
@@ -189,9 +183,8 @@ class Fields:
         # Seconds of a timestamp, a page size, nanoseconds: small and positive fits all of them.
         return st.integers(0, 100)
 
-    def message(self, descriptor: Descriptor | None, depth: int, wildness: float) -> st.SearchStrategy[Message]:
+    def message(self, descriptor: Descriptor, depth: int, wildness: float) -> st.SearchStrategy[Message]:
         """Return messages of a type with any subset of their fields set; each is wild with this probability."""
-        assert descriptor is not None
         make: Callable[[], Message] = GetMessageClass(descriptor)
         if depth <= 0:
             return st.builds(make)
@@ -220,8 +213,7 @@ class Fields:
         return build()
 
     def _fill_map(self, draw: st.DrawFn, entries: Any, field: FieldDescriptor, depth: int, wildness: float) -> None:
-        assert field.message_type is not None
-        value_field = field.message_type.fields_by_name["value"]
+        value_field = message_type(field).fields_by_name["value"]
         keys = TEXTS if draw(st.integers(0, 99)) < 100 * wildness else st.sampled_from(["a", "row", "k.1"])
         for key in draw(st.lists(keys, max_size=2)):
             value = draw(self.fitting(value_field, depth, wildness))
@@ -229,6 +221,16 @@ class Fields:
                 entries[key].CopyFrom(value)
             else:
                 entries[key] = value
+
+
+def message_type(field: FieldDescriptor) -> Descriptor:
+    assert field.message_type is not None
+    return field.message_type
+
+
+def members(field: FieldDescriptor) -> list[int]:
+    assert field.enum_type is not None
+    return [value.number for value in field.enum_type.values]
 
 
 @pytest.fixture(scope="module")
@@ -253,7 +255,7 @@ def same_processes(stack: SupervisedStack) -> Iterator[None]:
 
 def send(channel: grpc.Channel, method: MethodDescriptor, octets: bytes, metadata: Metadata) -> grpc.StatusCode:
     """Send one request of any bytes; return the status code."""
-    kinds: dict[tuple[bool, bool], Any] = {
+    kinds: dict[tuple[bool, bool], Callable[[str], Any]] = {
         (False, False): channel.unary_unary,
         (False, True): channel.unary_stream,
         (True, False): channel.stream_unary,

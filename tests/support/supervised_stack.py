@@ -147,12 +147,14 @@ class SupervisedStack:
 
 def discard(folder: Path) -> None:
     """End everything that has to do with a data folder, without a word."""
-    processes = processes_of(folder)
-    for process in processes:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process.kill()
-    psutil.wait_procs(processes, timeout=WAIT_SECONDS)
-    assert processes_of(folder) == []
+    deadline = time.monotonic() + WAIT_SECONDS
+    # Its supervisor may have started another process meanwhile.
+    while processes := processes_of(folder):
+        assert time.monotonic() < deadline, processes
+        for process in processes:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(processes, timeout=WAIT_SECONDS)
     # The S3 server's sockets lie outside of the folder; its supervisor removes them at an orderly end.
     for port in (read_json(DataFolder(folder).ports_file) or {}).values():
         if isinstance(port, int):

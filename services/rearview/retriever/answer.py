@@ -61,7 +61,7 @@ class Selection:
 
 
 def content_of(candidate: Candidate, loaded: Loaded, *, inactive_too: bool) -> Content | None:
-    """Return what a candidate says; None if it was forgotten, superseded or indexed since it was found."""
+    """Return what a candidate says; None if it was forgotten or superseded since it was found."""
     if candidate.unit is None:
         found = loaded.turns.get(candidate.resource_id)
         return Content(None, (found,), is_turn=True) if found else None

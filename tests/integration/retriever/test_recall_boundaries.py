@@ -122,6 +122,22 @@ async def test_what_is_forgotten_between_search_and_load_is_not_returned(bench: 
     assert {c.dropped_because for c in stored[2].candidates} == {"", "gone"}
 
 
+@pytest.mark.parametrize(("indexed", "is_found"), [("now()", True), ("now() - interval '1 hour'", False)])
+async def test_a_turn_that_is_indexed_between_search_and_load_is_returned(
+    bench: Bench, library: Library, indexed: str, is_found: bool
+) -> None:
+    library.raw_turn("s1", "保险箱密码写在蓝色笔记本里", CaptureOutcome.PENDING)
+    library.index()
+
+    class IndexingStore(type(bench.store)):  # type: ignore[misc]
+        async def load(self, *args: object, **options: object) -> object:
+            library.connection.execute(f"UPDATE event SET outcome = 2, indexed_at = {indexed}")
+            return await super().load(*args, **options)
+
+    recalled = await bench.with_parts(store=IndexingStore(bench.database)).ask("保险箱", library.scope)
+    assert [hit.highlights[0].event.content for hit in recalled.hits] == ["保险箱密码写在蓝色笔记本里"] * is_found
+
+
 async def test_another_tenant_and_another_namespace_see_nothing(
     bench: Bench, library: Library, database: DatabaseUrls
 ) -> None:

@@ -1,5 +1,6 @@
 """Connections to PostgreSQL: bounded, pipelined, and always on behalf of one tenant."""
 
+import select
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
@@ -17,6 +18,8 @@ from rearview.domain.errors import Conflict, DeadlineExceeded, Overloaded, Unava
 Connection: TypeAlias = AsyncConnection[TupleRow]
 
 _DEPENDENCY = "postgresql"
+# A last word of the server comes before the end of the stream; each takes a read.
+_MOST_READS = 4
 
 
 class Database:
@@ -48,6 +51,7 @@ class Database:
             max_waiting=max_waiting,
             timeout=acquire_timeout_seconds,
             configure=register_vector_async if vectors else None,
+            check=_still_open,
             open=False,
         )
 
@@ -91,6 +95,19 @@ class Database:
     def statistics(self) -> dict[str, int]:
         """Return the pool's figures (size, available, waiting, ...), for metrics."""
         return self._pool.get_stats()
+
+
+async def _still_open(connection: Connection) -> None:
+    """Raise OperationalError for an idle connection that the server has closed; the pool then takes another.
+
+    Whoever closes says so on the socket, so this asks the kernel and costs no round trip.
+    """
+    socket = select.poll()
+    socket.register(connection.fileno(), select.POLLIN)
+    for _ in range(_MOST_READS):
+        if not socket.poll(0):
+            return
+        connection.pgconn.consume_input()
 
 
 class translated_errors:  # noqa: N801 - reads as a statement: `with translated_errors():`

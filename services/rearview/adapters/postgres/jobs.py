@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -29,6 +30,18 @@ class ProcrastinateJobQueue:
         """Run jobs until cancelled; then finish those under way (`drain_seconds` at most; what is not done by then
         goes back into the queue) and raise CancelledError. Outages of PostgreSQL are waited out."""
         logging.getLogger("procrastinate").setLevel(logging.WARNING)  # it has two lines to say of each job
+        working = asyncio.create_task(self._work(handlers, concurrency))
+        try:
+            await asyncio.shield(working)
+        except asyncio.CancelledError:
+            working.cancel()
+            # Whoever cancels a second time would cut the end short, and with it the jobs under way.
+            while not working.done():
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait([working])
+            raise
+
+    async def _work(self, handlers: Mapping[str, JobHandler], concurrency: int) -> None:
         restarts = 0
         while True:
             started = asyncio.get_running_loop().time()

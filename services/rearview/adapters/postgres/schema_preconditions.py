@@ -3,7 +3,7 @@
 import psycopg
 from psycopg.rows import TupleRow
 
-_OLDEST_SERVER = 150_000
+_OLDEST_SERVER = 160_000
 _OLDEST_VECTOR = (0, 8)
 _SERVICE_ROLES = ("rearview_service", "rearview_operator")
 

@@ -140,12 +140,17 @@ WHERE NOT e.tombstoned
 ORDER BY c.unit_id, e.session_id, e.sequence;
 
 -- name: unindexed_events
--- Turns that no memory holds, among those asked for.
+-- Turns that no memory holds, among those asked for. One that was indexed after it had been found still counts: its unit
+-- came too late to be found instead. Ten seconds are longer than a recall takes and than clocks differ.
 SELECT e.event_id, e.session_id, e.sequence, e.role, e.speaker, e.content, e.tool_call, e.image_caption, e.metadata,
        e.redactions, e.occurred_at, e.created_at
 FROM event e
 WHERE e.tenant_id = %(tenant)s AND e.namespace_id = %(namespace)s AND e.event_id = ANY (%(events)s::uuid[])
-  AND e.outcome IN (1, 3) AND NOT e.tombstoned;
+  AND NOT e.tombstoned
+  AND (e.outcome IN (1, 3) OR e.indexed_at > now() - interval '10 seconds' AND NOT EXISTS (
+    SELECT FROM memory_event l
+    JOIN memory m ON m.tenant_id = l.tenant_id AND m.namespace_id = l.namespace_id AND m.memory_id = l.memory_id
+    WHERE l.tenant_id = e.tenant_id AND l.namespace_id = e.namespace_id AND l.event_id = e.event_id AND m.state <> 1));
 
 -- name: anything_stored
 SELECT EXISTS (SELECT FROM memory m

@@ -1,0 +1,240 @@
+"""Processes that die without a word: what was acknowledged is there once, and everything goes on by itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from rearview.client import Client, Turn
+from rearview.domain.errors import DeadlineExceeded, RearviewError, Unavailable
+from rearview.embedded.endpoints import Endpoints
+from rearview.embedded.stack_status import ProcessState
+from rearview.v1 import event_pb2
+from rearview.v1 import memory_service_pb2 as messages
+from tests.support.client_steps import eventually, indexed, namespace_of, paused, text_of
+from tests.support.supervised_stack import SupervisedStack
+from tests.support.wire import Wire, bearer, wire_to
+
+SERVICES = ("gateway", "writer", "retriever", "lifecycle")
+TURNS_AROUND_A_CRASH = 8
+CALLERS = 4
+PLACES = ("松江", "Lisbon", "龙井路", "Mill Lane", "张江", "Porto", "青岛", "Kyoto", "敦煌", "Tartu")
+
+
+@pytest.fixture
+def everyday(endpoints: Endpoints, client: Client) -> Iterator[Client]:
+    """A client as people open it, with default deadlines and retries, in a fresh namespace."""
+    assert endpoints.gateway is not None
+    assert endpoints.admin_key is not None
+    namespace = client.get_namespace().name.removeprefix("namespaces/")
+    with Client.connect(endpoints.gateway, endpoints.admin_key, namespace=namespace) as everyday:
+        yield everyday
+
+
+class Appends:
+    """A stream of appends from a thread, each turn once, until it is stopped."""
+
+    def __init__(self, client: Client, session: str) -> None:
+        self._client = client
+        self._session = session
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self.acknowledged: list[str] = []
+        self.failed: dict[str, RearviewError] = {}
+
+    def __enter__(self) -> Appends:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+    def wait_for_more(self, count: int) -> None:
+        """Return when so many more turns have been acknowledged."""
+        wanted = len(self.acknowledged) + count
+        eventually(lambda: len(self.acknowledged), lambda found: found >= wanted, f"{wanted} acknowledgements")
+
+    def _run(self) -> None:
+        number = 0
+        while not self._stopped.is_set():
+            text = f"第{number}趟车 truck {number:04d} 开往{PLACES[number % len(PLACES)]}，cargo {number * 37} boxes."
+            try:
+                self._client.append_events(self._session, [Turn("user", text)])
+            except RearviewError as error:
+                self.failed[text] = error
+            else:
+                self.acknowledged.append(text)
+            number += 1
+            time.sleep(0.02)
+
+
+def kill(stack: SupervisedStack, name: str) -> int:
+    """Kill a process of the stack; return its pid."""
+    pid = stack.child_pids()[name]
+    os.kill(pid, signal.SIGKILL)
+    return pid
+
+
+def back(stack: SupervisedStack, name: str, old_pid: int) -> None:
+    """Return when the process runs again and is ready."""
+    eventually(
+        lambda: stack.process(name),
+        lambda process: process.state is ProcessState.READY and process.pid not in (None, old_pid),
+        f"{name} to be back",
+    )
+
+
+def assert_nothing_was_lost_or_doubled(client: Client, session: str, appends: Appends) -> list[event_pb2.Event]:
+    events = list(client.list_events(session, page_size=1000))
+    stored = Counter(event.content for event in events)
+    assert [text for text in appends.acknowledged if stored[text] != 1] == []
+    assert [text for text in appends.failed if stored[text] > 1] == []
+    assert set(stored) <= {*appends.acknowledged, *appends.failed}
+    assert [event.sequence for event in events] == list(range(1, len(events) + 1))
+    return events
+
+
+def assert_each_turn_is_in_one_memory_at_most(client: Client, events: list[event_pb2.Event]) -> None:
+    held = Counter(name for memory in client.list_memories(page_size=1000) for name in memory.events)
+    assert held
+    assert [name for name, count in held.items() if count > 1] == []
+    for event in events:
+        outcome = client.capture_trace(event.name).outcome
+        assert outcome in (event_pb2.CAPTURE_OUTCOME_KEPT, event_pb2.CAPTURE_OUTCOME_DROPPED)
+        assert held[event.name] == (outcome == event_pb2.CAPTURE_OUTCOME_KEPT)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_service_is_killed_during_a_stream_of_appends(stack: SupervisedStack, everyday: Client, service: str) -> None:
+    with Appends(everyday, "trucks") as appends:
+        appends.wait_for_more(TURNS_AROUND_A_CRASH)
+        pid = kill(stack, service)
+        back(stack, service, pid)
+        appends.wait_for_more(TURNS_AROUND_A_CRASH)
+    assert all(isinstance(error, Unavailable | DeadlineExceeded) for error in appends.failed.values()), appends.failed
+    events = assert_nothing_was_lost_or_doubled(everyday, "trucks", appends)
+    everyday.end_session("trucks")
+    indexed(everyday)
+    assert_each_turn_is_in_one_memory_at_most(everyday, events)
+    last = appends.acknowledged[-1]
+    number = last.split("truck ")[1][:4]
+    assert text_of(everyday.recall(f"truck {number} 去哪里？").hits[0]) == last
+
+
+def test_the_writer_is_killed_in_the_middle_of_indexing(stack: SupervisedStack, everyday: Client) -> None:
+    turns = [
+        Turn("user", f"{PLACES[number % len(PLACES)]}的第{number}号仓库 holds {number * 13} crates of tea.")
+        for number in range(120)
+    ]
+    everyday.append_events("tea", turns)
+
+    def indexed_count() -> int:
+        return next(iter(everyday.list_sessions())).indexed_event_count
+
+    # The work begins at once; its first batch is half of the turns.
+    eventually(indexed_count, lambda count: count > 0, "the first batch")
+    pid = kill(stack, "writer")
+    back(stack, "writer", pid)
+    everyday.end_session("tea")
+    indexed(everyday)
+    events = list(everyday.list_events("tea", page_size=1000))
+    assert [event.content for event in events] == [turn.content for turn in turns]
+    assert_each_turn_is_in_one_memory_at_most(everyday, events)
+    assert "第77号仓库" in text_of(everyday.recall("第77号仓库里有什么？").hits[0])
+
+
+def test_without_working_memory_writes_and_recalls_go_on(stack: SupervisedStack, everyday: Client) -> None:
+    everyday.append_events("now", [Turn("user", "备用轮胎在地下室。")])
+    with paused(stack, "valkey"):
+        everyday.append_events("now", [Turn("user", "The jack is under the driver's seat.")])
+        answer = everyday.recall("jack 在哪里？", session="now")
+        assert "working_memory" in answer.degraded
+        assert "driver's seat" in text_of(answer.hits[0])
+        assert everyday.remember("千斤顶要换新的。").memory.name
+        with pytest.raises((Unavailable, DeadlineExceeded)):
+            everyday.with_options(timeout_seconds=2).working_memory("now")
+    eventually(
+        lambda: list(everyday.recall("备用轮胎", session="now").degraded), lambda parts: parts == [], "Valkey's return"
+    )
+
+
+def test_valkey_is_killed_during_a_stream_of_appends(stack: SupervisedStack, everyday: Client) -> None:
+    with Appends(everyday, "trucks") as appends:
+        appends.wait_for_more(TURNS_AROUND_A_CRASH)
+        pid = kill(stack, "valkey")
+        appends.wait_for_more(TURNS_AROUND_A_CRASH)
+        back(stack, "valkey", pid)
+        appended = len(appends.acknowledged)
+        eventually(
+            lambda: [turn.event.content for turn in everyday.working_memory("trucks").turns],
+            lambda texts: texts[-1] in appends.acknowledged[appended:],
+            "working memory to hold new turns",
+        )
+    assert appends.failed == {}
+    assert_nothing_was_lost_or_doubled(everyday, "trucks", appends)
+
+
+def test_postgresql_is_killed(stack: SupervisedStack, endpoints: Endpoints, everyday: Client) -> None:
+    everyday.append_events("s", [Turn("user", "数据库重启之前说的话。")])
+    parent = f"namespaces/{namespace_of(everyday)}"
+    assert endpoints.gateway is not None
+    assert endpoints.admin_key is not None
+    with wire_to(endpoints.gateway, bearer(endpoints.admin_key)) as wire, Calls(wire, parent) as calls:
+        eventually(lambda: calls.succeeded, lambda count: count > 0, "a first answer")
+        pid = kill(stack, "postgres")
+        back(stack, "postgres", pid)
+        before = calls.succeeded
+        eventually(lambda: calls.succeeded, lambda count: count > before + CALLERS, "answers after the return")
+    # Who was waiting hears that, long before the deadline, and which part it is.
+    assert calls.failures
+    assert all(isinstance(failure, Unavailable) for failure in calls.failures), calls.failures
+    assert {failure.metadata["dependency"] for failure in calls.failures} == {"postgresql"}
+    eventually(
+        lambda: {name: stack.process(name).state for name in SERVICES},
+        lambda states: set(states.values()) == {ProcessState.READY},
+        "all services to be ready",
+    )
+    everyday.append_events("s", [Turn("user", "数据库重启之后说的话。")])
+    indexed(everyday)
+    assert len(list(everyday.list_events("s"))) == 2
+    texts = [text_of(hit) for hit in everyday.recall("数据库重启", top_k=10).hits]
+    assert {"数据库重启之前说的话。", "数据库重启之后说的话。"} <= set(texts)
+
+
+class Calls:
+    """Calls one after the other from several threads, without retries, until they are stopped."""
+
+    def __init__(self, wire: Wire, parent: str) -> None:
+        self._wire = wire
+        self._parent = parent
+        self._stopped = threading.Event()
+        self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(CALLERS)]
+        self.succeeded = 0
+        self.failures: list[RearviewError] = []
+
+    def __enter__(self) -> Calls:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _run(self) -> None:
+        request = messages.ListSessionsRequest(parent=self._parent)
+        while not self._stopped.is_set():
+            try:
+                self._wire.call("rearview.v1.MemoryService/ListSessions", request, messages.ListSessionsResponse)
+            except RearviewError as error:
+                self.failures.append(error)
+            else:
+                self.succeeded += 1
