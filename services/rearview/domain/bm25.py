@@ -5,7 +5,7 @@ score is the inner product of the two.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 
 K1 = 1.2
 B = 0.75
@@ -30,14 +30,15 @@ def term_weight(term_frequency: float, length: float, average_length: float) -> 
     return term_frequency * (K1 + 1.0) / (term_frequency + K1 * (1.0 - B + B * relative))
 
 
-def query_terms(keywords: Sequence[int]) -> dict[int, float]:
-    """Return the distinct terms of a query with their counts, the first MAX_QUERY_TERMS in order of appearance."""
+def query_terms(keywords: Iterable[tuple[int, float]]) -> dict[int, float]:
+    """Return the distinct terms of a query, given with their weights, with the sums of these; the first
+    MAX_QUERY_TERMS in order of appearance."""
     counts: dict[int, float] = {}
-    for keyword in keywords:
+    for keyword, weight in keywords:
         if keyword in counts:
-            counts[keyword] += 1.0
+            counts[keyword] += weight
         elif len(counts) < MAX_QUERY_TERMS:
-            counts[keyword] = 1.0
+            counts[keyword] = weight
     return counts
 
 

@@ -33,6 +33,7 @@ class WindowedTurn:
         weighted_sum: (d,) float32, weighted sum of the window's vectors, not normalised.
         own_keywords: the turn's own terms in order, repeats included.
         bag: the terms of the window.
+        asks: whether the turn asks something, so that the next one may answer.
     """
 
     unit_id: UUID
@@ -42,6 +43,7 @@ class WindowedTurn:
     weighted_sum: NDArray[np.float32]
     own_keywords: tuple[int, ...]
     bag: KeywordBag
+    asks: bool = False
 
     @property
     def vector(self) -> NDArray[np.float32]:
@@ -62,12 +64,18 @@ class WindowedTurn:
 
 
 def alone(
-    unit_id: UUID, memory_id: UUID, sequence: int, plain: NDArray[np.float32], own_keywords: tuple[int, ...]
+    unit_id: UUID,
+    memory_id: UUID,
+    sequence: int,
+    plain: NDArray[np.float32],
+    own_keywords: tuple[int, ...],
+    *,
+    asks: bool = False,
 ) -> WindowedTurn:
     """Return a turn whose window holds nothing but itself yet."""
     own = own_keywords[: keyword_bag.MAX_OWN_TOKENS]
     weighted = np.float32(DEFAULT_WEIGHTS.itself) * plain
-    return WindowedTurn(unit_id, memory_id, sequence, plain, weighted, own, KeywordBag.of(own))
+    return WindowedTurn(unit_id, memory_id, sequence, plain, weighted, own, KeywordBag.of(own), asks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,11 +1,12 @@
 """Fusion of the routes: one score for each pooled unit, as a sum of named terms.
 
-    S = z(bm25) + z(cosine) + 3 speaker + 3 time + 1.5 when + 4 role + 1 entity
+    S = z(bm25) + z(cosine) + 3 speaker + 3 time + 1.5 when + 4 role + 1 entity - 1.5 question + .7 answer + 1.5 said
 
 z-scores are taken inside the pool of candidates, where both text scores are known for every unit. In a namespace that
 holds Chinese and English those of the cosines are taken within each language: a multilingual model rates every text in
-the query's own language above the answer in the other one. Weights were tuned on half of a public dialogue benchmark
-and held on the other half.
+the query's own language above the answer in the other one. A turn that only asks is seldom what is looked for, the turn
+after it often is, and a long turn more often than a short one. Weights were tuned on half of a public dialogue
+benchmark and held on the other half; what was tried stands in docs/decisions/0004-ranking.md.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from rearview.domain.search_unit import UnitFlag
+from rearview.domain.search_unit import UnitFlag, said_shares
 from rearview.domain.text import TimeRange
 from rearview.domain.unit_projection import NO_FLAGS
 
@@ -24,6 +25,12 @@ TIME_WEIGHT = 3.0
 WHEN_WEIGHT = 1.5
 ROLE_WEIGHT = 4.0
 ENTITY_WEIGHT = 1.0
+QUESTION_WEIGHT = -1.5
+ANSWER_WEIGHT = 0.7
+SAID_WEIGHT = 1.5
+
+DIALOGUE_VECTOR_WEIGHT = 1.5
+"""A dialogue as the query holds many words beside the point; its vector tells more than they do."""
 
 BEFORE_RANGE = timedelta(days=3)
 AFTER_RANGE = timedelta(days=10)
@@ -41,8 +48,9 @@ turns, on centred vectors of the default model). Otherwise the best of three cou
 MISSING_SHARE = 0.5
 """A unit with one text score only is taken to have this share of its z in the other: the two go together, loosely."""
 
-OTHER_LANGUAGE_SHARE = 1.0
-"""A text of the other language is taken to have at least this share of its vector's z as its keywords' z."""
+OTHER_LANGUAGE_SHARE = 2.75
+"""A text of the other language is taken to have at least this share of its vector's z as its keywords' z: where words
+are shared, keywords spread that much wider than vectors between what is alike and what is meant."""
 
 _SMALLEST_DEVIATION = 1e-6
 _FIRST_MOMENT = datetime.min.replace(tzinfo=UTC)
@@ -90,14 +98,17 @@ class QueryFeatures:
     languages: UnitFlag = NO_FLAGS
     both_languages: bool = False
     role_matters: bool = False
+    is_dialogue: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fused:
-    """`total` is (n,) float64, and the sum of `terms`, each (n,) float64."""
+    """`total` is (n,) float64, and the sum of `terms`, each (n,) float64; `vector_z`, (n,) too, is the vector's z,
+    not weighed."""
 
     terms: Mapping[str, Floats]
     total: Floats
+    vector_z: Floats
 
 
 def fuse(pool: Pool, query: QueryFeatures) -> Fused:
@@ -110,17 +121,20 @@ def fuse(pool: Pool, query: QueryFeatures) -> Fused:
         keyword = _across_languages(keyword, vector, pool.flags, query.languages)
     terms = {
         "keyword": keyword,
-        "vector": vector,
+        "vector": (DIALOGUE_VECTOR_WEIGHT if query.is_dialogue else 1.0) * vector,
         "speaker": SPEAKER_WEIGHT * _is_speaker(pool.speaker, query.speakers),
         "time": TIME_WEIGHT * _is_near(pool.occurred_at, query.time_ranges),
         "when": WHEN_WEIGHT * (query.asks_when * _has(pool.flags, UnitFlag.RESOLVABLE_TIME)),
         "role": ROLE_WEIGHT * (query.role_matters * pool.voiced_by_user.astype(np.float64)),
         "entity": ENTITY_WEIGHT * pool.entity_share,
+        "question": QUESTION_WEIGHT * _has(pool.flags, UnitFlag.QUESTION),
+        "answer": ANSWER_WEIGHT * _has(pool.flags, UnitFlag.ANSWER),
+        "said": SAID_WEIGHT * said_shares(pool.flags),
     }
     total = np.zeros(len(pool.keyword), dtype=np.float64)
     for term in terms.values():
         total += term
-    return Fused(terms, total)
+    return Fused(terms, total, vector)
 
 
 def widened(time_range: TimeRange) -> TimeRange:

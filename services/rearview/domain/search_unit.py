@@ -1,17 +1,22 @@
 """Search units: the turns and memories that recall ranks, as their index rows describe them."""
 
-from enum import IntEnum, IntFlag
+from enum import KEEP, IntEnum, IntFlag
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rearview.domain.text import Language
 
 
-class UnitFlag(IntFlag):
-    """Bits of `search_unit.flags`."""
+class UnitFlag(IntFlag, boundary=KEEP):
+    """Bits of `search_unit.flags`; how much a unit says stands above them (`said_flags`)."""
 
     RESOLVABLE_TIME = 1
     ROLE_USER = 2
     CHINESE = 4
     ENGLISH = 8
+    QUESTION = 16
+    ANSWER = 32
     UNCOUNTED = 16
     """Its window was still open when it was forgotten, so the counts of BM25 know nothing of it."""
 
@@ -23,6 +28,13 @@ class UnitState(IntEnum):
     INACTIVE = 1
     TOMBSTONED = 2
 
+
+FULL_LENGTH = 20
+"""A unit of so many keywords says as much as any; measured on dialogues, where short turns are hardly ever evidence."""
+
+_SAID_SHIFT = 6
+_SAID_STEPS = 10
+_SAID_MASK = 15
 
 LANGUAGE_FLAGS = UnitFlag.CHINESE | UnitFlag.ENGLISH
 
@@ -40,3 +52,14 @@ def language_flags(languages: frozenset[Language]) -> UnitFlag:
 def languages_of(flags: int) -> frozenset[Language]:
     """Return the languages that flag bits name."""
     return frozenset(language for language, flag in FLAG_OF_LANGUAGE.items() if flags & flag)
+
+
+def said_flags(keyword_count: int) -> UnitFlag:
+    """Return how much a unit says, by its own keywords, as the bits that stand for it."""
+    return UnitFlag(_SAID_STEPS * min(keyword_count, FULL_LENGTH) // FULL_LENGTH << _SAID_SHIFT)
+
+
+def said_shares(flags: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return how much units say, by their flags: (n,) float64 in [0, 1], 1 from FULL_LENGTH keywords on."""
+    shares: NDArray[np.float64] = np.minimum((flags >> _SAID_SHIFT) & _SAID_MASK, _SAID_STEPS) / _SAID_STEPS
+    return shares

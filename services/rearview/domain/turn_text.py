@@ -29,6 +29,21 @@ _ROLE_NAMES = {
 }
 
 
+_ASKING_ENDS = ("?", "？", "吗", "么", "呢")
+_ASKING_MARKS = ("?", "？")
+_CLOSING = " \t\n\"'”’」』)）~～"
+
+
+def is_question(content: str) -> bool:
+    """Return whether a turn ends by asking: such a turn seldom tells anything."""
+    return content.rstrip(_CLOSING).endswith(_ASKING_ENDS)
+
+
+def asks(content: str) -> bool:
+    """Return whether a turn asks anything, also in passing: the next turn is likely to answer."""
+    return is_question(content) or any(mark in content for mark in _ASKING_MARKS)
+
+
 def unit_text(event: Event, languages: frozenset[Language]) -> str:
     """Return "speaker: text [image: caption] (date)", which is what is embedded and whose tokens are indexed.
 

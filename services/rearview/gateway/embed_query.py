@@ -1,7 +1,7 @@
 """The query's vectors, made once, here: within a time budget, because recall can do without them."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ _SHARE_OF_DEADLINE = 0.5
 # What a model's window of 512 tokens takes in: a Chinese character is about one token, four others are one.
 _HISTORY_TOKENS = 480.0
 _TOKENS_PER_OTHER_CHARACTER = 0.25
+_OTHER_SIDE_WEIGHT = 0.5
 _FIRST_WIDE_CHARACTER = "\u2e80"
 
 
@@ -73,9 +74,10 @@ class QueryEmbedding:
             task.cancel()
         await asyncio.gather(*self._pending, return_exceptions=True)
 
-    async def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def _embed(self, texts: Mapping[str, float]) -> NDArray[np.float32]:
         raw = [await self._embedder.embed_query(text) for text in texts]
-        centred = self._embedder.generation.centre(np.stack(raw))
+        weights = np.array(list(texts.values()), dtype=np.float32)[:, None]
+        centred = weights * self._embedder.generation.centre(np.stack(raw))
         vector: NDArray[np.float32] = normalise_rows(centred.sum(axis=0, keepdims=True))[0]
         return vector
 
@@ -94,15 +96,22 @@ class QueryEmbedding:
         return ()
 
 
-def texts_of(query: RecallQuery) -> tuple[str, ...]:
-    """Return the texts whose centred vectors are added up to the query's: the query itself, or, of a dialogue, its
-    history and its last user turn (measured: finds more than either alone). Blank ones are left out."""
+def texts_of(query: RecallQuery) -> Mapping[str, float]:
+    """Return the texts, with their weights, whose centred vectors are added up to the query's: the query itself, or, of
+    a dialogue, its history, its last user turn and, half, what that answers (measured: finds more than fewer of them).
+    Blank ones are left out."""
     if not query.dialogue:
-        return (query.text,) if query.text.strip() else ()
+        return {query.text: 1.0} if query.text.strip() else {}
     of_user = [turn.content for turn in query.dialogue if turn.role is EventRole.USER and turn.content.strip()]
-    history = _newest_turns(query.dialogue)
-    last = of_user[-1] if of_user else ""
-    return tuple(dict.fromkeys(text for text in (history, last) if text.strip()))
+    others = [turn.content for turn in query.dialogue if turn.role is not EventRole.USER and turn.content.strip()]
+    parts = [(_newest_turns(query.dialogue), 1.0)]
+    parts += [(of_user[-1], 1.0)] if of_user else []
+    parts += [(others[-1], _OTHER_SIDE_WEIGHT)] if others else []
+    texts: dict[str, float] = {}
+    for text, weight in parts:
+        if text.strip():
+            texts.setdefault(text, weight)
+    return texts
 
 
 def _newest_turns(dialogue: Sequence[QueryTurn]) -> str:

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import snowballstemmer
 
+from rearview.language.data_files import load_yaml
 from rearview.language.scripts import HAN, fold_width
 
 _STOP_WORDS_TEXT = (
@@ -39,7 +40,13 @@ _MARKS = re.compile("[\u0300-\u036f]+")
 @lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
     # A stemmer holds its word in itself; one per call keeps threads apart, and the cache makes calls rare.
-    return str(snowballstemmer.stemmer("english").stemWord(word))
+    return str(snowballstemmer.stemmer("english").stemWord(_irregular_forms().get(word, word)))
+
+
+@lru_cache(maxsize=1)
+def _irregular_forms() -> dict[str, str]:
+    # A question has the base form ("When did she go?"), its answer the past one ("I went yesterday").
+    return {str(form): str(base) for base, forms in load_yaml("irregular_en.yaml").items() for form in forms}
 
 
 def tokens(text: str) -> list[str]:

@@ -77,7 +77,7 @@ class FoundUnit:
     priority: float
     used_at: datetime
     access_count: int
-    entity_matches: int
+    entity_matches: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from rearview.domain.principal import Scope
 from rearview.domain.recall import Route, ScoreParts
 from rearview.domain.relevance import logit_terms, relevance
 from rearview.domain.scoring import Profile, Standing, memory_score
-from rearview.domain.search_unit import UnitFlag, language_flags
+from rearview.domain.search_unit import FULL_LENGTH, UnitFlag, language_flags, said_flags
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.query_reader import QueryReader
 from rearview.ports.recall_store import Found, FoundTurn, FoundUnit, Search
@@ -87,8 +87,9 @@ class CandidateScorer:
         units, turns = self._merged(search, found, working)
         if not units and not turns:
             return []
-        pool = self._pool(search, units, turns)
-        fused = fuse(pool, self._features(found, question, pool))
+        named = self._reader.named_speakers(question.text, [name for _, name in found.statistics.speakers])
+        pool = self._pool(search, units, turns, named)
+        fused = fuse(pool, self._features(found, question, pool, named))
         terms = {name: values.tolist() for name, values in fused.terms.items()}
         compared = int(np.count_nonzero(~np.isnan(pool.vector)))
         has_few = 0 < compared < FULL_SAMPLE
@@ -112,7 +113,7 @@ class CandidateScorer:
                         keyword_score=unit.keyword_score if unit else turn.keyword_score if turn else None,
                         fusion_terms=logit_terms({name: values[at] for name, values in terms.items()}),
                     ),
-                    vector_z=None if np.isnan(pool.vector[at]) else terms["vector"][at],
+                    vector_z=None if np.isnan(pool.vector[at]) else float(fused.vector_z[at]),
                     asked_for=has_few or bool(routes & {Route.ENTITY, Route.TIME, Route.WORKING_MEMORY}),
                 )
             )
@@ -158,10 +159,13 @@ class CandidateScorer:
         search: Search,
         units: Sequence[tuple[FoundUnit, frozenset[Route]]],
         turns: Sequence[tuple[FoundTurn, frozenset[Route]]],
+        named: Sequence[str],
     ) -> Pool:
-        namespace_id, wanted = search.scope.namespace_id, max(len(search.entity_keys), 1)
+        namespace_id = search.scope.namespace_id
+        # Speakers are in every turn around theirs, and have a term of their own.
+        wanted = frozenset(search.entity_keys) - {self._reader.canonical_entity(name) for name in named}
         speakers = {turn.speaker: self._hasher.speaker(namespace_id, turn.speaker) for turn, _ in turns}
-        user = int(UnitFlag.ROLE_USER)
+        user, unknown = int(UnitFlag.ROLE_USER), int(said_flags(FULL_LENGTH // 2))
         return Pool(
             keyword=np.array(
                 [unit.keyword_score for unit, _ in units] + [turn.keyword_score for turn, _ in turns], dtype=np.float64
@@ -171,7 +175,8 @@ class CandidateScorer:
                 dtype=np.float64,
             ),
             flags=np.array(
-                [unit.flags for unit, _ in units] + [user * (turn.role is EventRole.USER) for turn, _ in turns],
+                [unit.flags for unit, _ in units]
+                + [unknown | user * (turn.role is EventRole.USER) for turn, _ in turns],
                 dtype=np.int64,
             ),
             speaker=np.array(
@@ -188,13 +193,14 @@ class CandidateScorer:
                 dtype=np.bool_,
             ),
             entity_share=np.array(
-                [unit.entity_matches / wanted for unit, _ in units] + [0.0] * len(turns), dtype=np.float64
+                [len(wanted.intersection(unit.entity_matches)) / max(len(wanted), 1) for unit, _ in units]
+                + [0.0] * len(turns),
+                dtype=np.float64,
             ),
         )
 
-    def _features(self, found: Found, question: Question, pool: Pool) -> QueryFeatures:
+    def _features(self, found: Found, question: Question, pool: Pool, named: Sequence[str]) -> QueryFeatures:
         hashes: Mapping[str, int] = {name: number for number, name in found.statistics.speakers}
-        named = self._reader.named_speakers(question.text, list(hashes))
         return QueryFeatures(
             speakers=tuple({hashes[name] for name in named}),
             time_ranges=question.time_ranges,
@@ -202,6 +208,7 @@ class CandidateScorer:
             languages=language_flags(question.languages),
             both_languages=found.statistics.chinese_units > 0 and found.statistics.english_units > 0,
             role_matters=is_user_chat(pool),
+            is_dialogue=question.is_dialogue,
         )
 
 

@@ -12,7 +12,7 @@ from rearview.domain.bm25 import query_terms
 from rearview.domain.event import EventRole
 from rearview.domain.fusion import widened
 from rearview.domain.principal import Scope
-from rearview.domain.recall import RecallQuery, Route
+from rearview.domain.recall import QueryTurn, RecallQuery, Route
 from rearview.domain.scoring import Profile, profile_named
 from rearview.domain.text import Language, TimeRange
 from rearview.domain.turn_filter import admits_turns, admitted_roles
@@ -22,13 +22,20 @@ from rearview.ports.recall_store import Search
 
 CANDIDATES_PER_ROUTE = 100
 
+ASSISTANT_TURNS = 2
+ASSISTANT_WEIGHT = 0.5
+"""Of a dialogue, the other side's last turns count too, half: they hold what the user's "yes, that one" refers to."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a request asks for, the same in every namespace. `texts` are searched by keyword, `text` is understood."""
+    """What a request asks for, the same in every namespace. `texts` are searched by keyword, `text` is understood.
+
+    `texts` stand with their weights."""
 
     text: str
-    texts: tuple[str, ...]
+    texts: tuple[tuple[str, float], ...]
+    is_dialogue: bool
     languages: frozenset[Language]
     entity_keys: tuple[str, ...]
     time_ranges: tuple[TimeRange, ...]
@@ -51,13 +58,14 @@ class QuestionReader:
         Raises:
             InvalidFields: there is no such profile.
         """
-        said = tuple(turn.content for turn in query.dialogue if turn.role is EventRole.USER)
-        texts = (query.text,) if query.text else said or tuple(turn.content for turn in query.dialogue)
-        read = self._reader.read(texts[-1], reference=query.reference_time.astimezone(ZoneInfo(query.time_zone)))
+        texts = ((query.text, 1.0),) if query.text else _weighted_turns(query.dialogue)
+        asked = query.text or _last_said(query.dialogue)
+        read = self._reader.read(asked, reference=query.reference_time.astimezone(ZoneInfo(query.time_zone)))
         off = query.disabled_routes
         return Question(
-            text=texts[-1],
+            text=asked,
             texts=texts,
+            is_dialogue=not query.text,
             languages=read.languages,
             entity_keys=()
             if Route.ENTITY in off
@@ -79,7 +87,11 @@ class QuestionReader:
             Search(
                 scope=scope,
                 terms=query_terms(
-                    [hashed for text in question.texts for hashed in self._hasher.keywords(scope.namespace_id, text)]
+                    [
+                        (hashed, weight)
+                        for text, weight in question.texts
+                        for hashed in self._hasher.keywords(scope.namespace_id, text)
+                    ]
                 ),
                 vector=vector,
                 folded_query=self._reader.folded(question.text),
@@ -96,3 +108,16 @@ class QuestionReader:
             )
             for scope in scopes
         ]
+
+
+def _weighted_turns(dialogue: Sequence[QueryTurn]) -> tuple[tuple[str, float], ...]:
+    said = [(turn.content, 1.0) for turn in dialogue if turn.role is EventRole.USER]
+    others = [turn.content for turn in dialogue if turn.role is not EventRole.USER]
+    if not said:
+        return tuple((content, 1.0) for content in others)
+    return (*said, *((content, ASSISTANT_WEIGHT) for content in others[-ASSISTANT_TURNS:]))
+
+
+def _last_said(dialogue: Sequence[QueryTurn]) -> str:
+    said = [turn.content for turn in dialogue if turn.role is EventRole.USER]
+    return said[-1] if said else dialogue[-1].content

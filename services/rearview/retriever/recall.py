@@ -136,7 +136,7 @@ class Recall:
             EmptyReason.NOT_EMPTY if hits else await self._why_empty(asked, any_found=bool(ranked), deadline=deadline)
         )
         shortlisted = frozenset(candidate.resource_id for candidate in self._shortlist(query, candidates))
-        asked_text = await self._redacted(asked.scopes[0].tenant_id, "\n".join(question.texts))
+        asked_text = await self._redacted(asked.scopes[0].tenant_id, "\n".join(text for text, _ in question.texts))
         self._leave_behind(asked, asked_text, question, found, candidates, shortlisted, selection, course)
         return Recalled(
             hits=hits,

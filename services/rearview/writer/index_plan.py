@@ -11,7 +11,7 @@ from rearview.domain.event import EventRole
 from rearview.domain.ids import new_id
 from rearview.domain.keyword_bag import KeywordBag, count_units
 from rearview.domain.memory import Memory, MemoryType, Trust
-from rearview.domain.search_unit import UnitFlag, language_flags
+from rearview.domain.search_unit import UnitFlag, language_flags, said_flags
 from rearview.domain.segmentation import (
     LOOK_BACK,
     OpenSegment,
@@ -20,6 +20,7 @@ from rearview.domain.segmentation import (
     announces_topic,
     boundary_before,
 )
+from rearview.domain.turn_text import asks, is_question
 from rearview.domain.unit_projection import KeywordStatistics, SearchUnit, UnitProjection, indexed_terms
 from rearview.ports.session_index import CountedBags, MemoryLink, PendingEvents
 from rearview.writer.episodes import KeptTurn, joined_by, memory_of_turn
@@ -32,6 +33,7 @@ class IndexPlan:
     Attributes:
         boundaries: why a segment began with a turn, by event.
         opened: the search units of new turns, without their projections, by unit.
+        answers: turns that follow a question.
         windows: the last turns' windows.
         finished: turns whose windows are complete.
     """
@@ -47,6 +49,7 @@ class IndexPlan:
     links: list[MemoryLink] = field(default_factory=list)
     boundaries: dict[UUID, str] = field(default_factory=dict)
     opened: dict[UUID, tuple[KeptTurn, Memory]] = field(default_factory=dict)
+    answers: set[UUID] = field(default_factory=set)
     windows: OpenWindows = field(default_factory=OpenWindows)
     finished: list[WindowedTurn] = field(default_factory=list)
     windows_closed: bool = True
@@ -69,8 +72,17 @@ class IndexPlan:
             event = turn.event
             self.links.append(MemoryLink(memory.memory_id, event.event_id, event.sequence))
             self.opened[event.event_id] = (turn, memory)
+            if self.windows.turns and self.windows.turns[-1].asks:
+                self.answers.add(event.event_id)
             self.windows, finished = self.windows.extended(
-                alone(event.event_id, memory.memory_id, event.sequence, turn.plain, turn.keywords)
+                alone(
+                    event.event_id,
+                    memory.memory_id,
+                    event.sequence,
+                    turn.plain,
+                    turn.keywords,
+                    asks=asks(event.content),
+                )
             )
             self.finished.extend(finished)
             self.windows_closed = False
@@ -118,7 +130,7 @@ class IndexPlan:
                         type=memory.type,
                         projection=projection,
                         speaker=kept.speaker,
-                        flags=flags_of(kept),
+                        flags=flags_of(kept, answers=unit_id in self.answers),
                     )
                 )
             else:
@@ -165,9 +177,13 @@ class IndexPlan:
         return memory
 
 
-def flags_of(turn: KeptTurn) -> UnitFlag:
-    """Return the flags of a turn's search unit."""
-    flags = language_flags(turn.analysis.languages)
+def flags_of(turn: KeptTurn, *, answers: bool) -> UnitFlag:
+    """Return the flags of a turn's search unit; `answers` when the turn before it asks."""
+    flags = language_flags(turn.analysis.languages) | said_flags(len(turn.keywords))
+    if is_question(turn.event.content):
+        flags |= UnitFlag.QUESTION
+    if answers:
+        flags |= UnitFlag.ANSWER
     if turn.analysis.time_ranges:
         flags |= UnitFlag.RESOLVABLE_TIME
     if turn.event.role is EventRole.USER:

@@ -13,7 +13,7 @@ from rearview.domain.ids import new_id
 from rearview.domain.keyword_bag import KeywordBag
 from rearview.domain.memory import Memory, Origin, Trust
 from rearview.domain.principal import Scope
-from rearview.domain.search_unit import UnitFlag, language_flags
+from rearview.domain.search_unit import FULL_LENGTH, UnitFlag, language_flags, said_flags
 from rearview.domain.text import Entity, EntityType
 from rearview.domain.turn_text import memory_unit_text
 from rearview.domain.unit_projection import MAX_TERMS, SearchUnit, UnitProjection, indexed_terms
@@ -188,7 +188,8 @@ async def projected(store: MemoryStore, scope: Scope, memory: Memory, text: Read
     bag = KeywordBag.of(text.keywords)
     terms = tuple(bag.weights) if len(bag.weights) > MAX_TERMS else ()
     statistics = with_bags(await store.statistics(scope.tenant_id, scope.namespace_id, terms), [bag])
-    flags = language_flags(text.analysis.languages)
+    # What was distilled says what it has to say, however short.
+    flags = language_flags(text.analysis.languages) | said_flags(FULL_LENGTH)
     if text.analysis.time_ranges:
         flags |= UnitFlag.RESOLVABLE_TIME
     if memory.origin is Origin.USER:

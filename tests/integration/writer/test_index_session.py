@@ -13,6 +13,7 @@ from rearview.domain.event import EventRole, ToolCall
 from rearview.domain.forget import Forget, ForgetMemories, ForgetSession
 from rearview.domain.generation import EmbeddingGeneration
 from rearview.domain.memory import MemoryType
+from rearview.domain.search_unit import UnitFlag
 from rearview.domain.smoothing import smooth
 from rearview.ports.embedder import Embedder
 from rearview.ports.session_index import IndexedBatch
@@ -60,7 +61,7 @@ async def test_a_conversation_becomes_topics_and_every_kept_turn_a_unit(bench: W
 async def test_turns_indexed_one_by_one_have_the_windows_of_turns_indexed_together(
     bench: WriterBench, real_embedder: Embedder
 ) -> None:
-    texts = [*TRIP, *COOKING]
+    texts = [*TRIP, "Which of the temples should we see first?", *COOKING]
     moment = bench.clock.moment
     for at, text in enumerate(texts):
         await bench.append([replace(bench.turn(text), occurred_at=moment + timedelta(seconds=at))], "slowly")
@@ -78,9 +79,15 @@ async def test_turns_indexed_one_by_one_have_the_windows_of_turns_indexed_togeth
     assert len(slowly) == len(together) == len(texts)
     for one, other in zip(slowly, together, strict=True):
         assert one["closed"]
+        assert one["flags"] == other["flags"]
         np.testing.assert_allclose(vector(one["embedding"]), vector(other["embedding"]), atol=5e-3)
         # Which 48 terms are kept depends on how common they were at the time.
         assert len(set(one["keys"]) & set(other["keys"])) >= 0.8 * len(one["keys"])
+    questions, answers = (
+        [bool(row["flags"] & flag) for row in slowly] for flag in (UnitFlag.QUESTION, UnitFlag.ANSWER)
+    )
+    assert (questions.index(True), questions.count(True)) == (len(TRIP), 1)
+    assert (answers.index(True), answers.count(True)) == (len(TRIP) + 1, 1)
     centred = real_embedder.generation.centre(
         await real_embedder.embed_passages([f"{text} ({date(text)})" for text in texts])
     )

@@ -31,8 +31,8 @@ def test_weight_by_hand() -> None:
 
 
 def test_query_terms_count_and_are_bounded() -> None:
-    assert query_terms([5, 6, 5]) == {5: 2.0, 6: 1.0}
-    assert len(query_terms(range(10_000))) == MAX_QUERY_TERMS
+    assert query_terms([(5, 1.0), (6, 1.0), (5, 0.5)]) == {5: 1.5, 6: 1.0}
+    assert len(query_terms((term, 1.0) for term in range(10_000))) == MAX_QUERY_TERMS
 
 
 def test_a_document_scores_by_what_it_shares() -> None:

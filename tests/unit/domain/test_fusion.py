@@ -9,9 +9,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from rearview.domain.fusion import (
+    ANSWER_WEIGHT,
+    DIALOGUE_VECTOR_WEIGHT,
     ENTITY_WEIGHT,
     FULL_SAMPLE,
+    QUESTION_WEIGHT,
     ROLE_WEIGHT,
+    SAID_WEIGHT,
     SPEAKER_WEIGHT,
     TIME_WEIGHT,
     WHEN_WEIGHT,
@@ -21,7 +25,7 @@ from rearview.domain.fusion import (
     is_user_chat,
     widened,
 )
-from rearview.domain.search_unit import UnitFlag
+from rearview.domain.search_unit import FULL_LENGTH, UnitFlag, said_flags, said_shares
 from rearview.domain.text import TimeRange
 
 ZH, EN = int(UnitFlag.CHINESE), int(UnitFlag.ENGLISH)
@@ -66,14 +70,25 @@ def test_terms_add_up_and_are_finite(keyword: np.ndarray, vector: np.ndarray, bo
         pool(
             keyword.tolist(),
             vector.tolist(),
-            flags=random.integers(0, 16, count).tolist(),
+            flags=random.integers(0, 1024, count).tolist(),
             speaker=random.integers(0, 3, count).tolist(),
             user=(random.random(count) < 0.5).tolist(),
             entities=random.random(count).tolist(),
         ),
-        QueryFeatures(speakers=(1,), asks_when=True, both_languages=both, role_matters=True),
+        QueryFeatures(speakers=(1,), asks_when=True, both_languages=both, role_matters=True, is_dialogue=both),
     )
-    assert set(fused.terms) == {"keyword", "vector", "speaker", "time", "when", "role", "entity"}
+    assert set(fused.terms) == {
+        "keyword",
+        "vector",
+        "speaker",
+        "time",
+        "when",
+        "role",
+        "entity",
+        "question",
+        "answer",
+        "said",
+    }
     assert np.isfinite(fused.total).all()
     np.testing.assert_allclose(fused.total, sum(fused.terms.values()), atol=1e-9)
 
@@ -183,3 +198,33 @@ def test_user_chats_are_told_from_talks_among_people() -> None:
     assert not is_user_chat(pool([1.0, 1.0], [0.1, 0.1], user=[True, False], speaker=[5, 6]))
     assert not is_user_chat(pool([1.0], [0.1], user=[True]))
     assert not is_user_chat(pool([], []))
+
+
+def test_what_a_turn_is_counts_beside_what_it_says() -> None:
+    flags = [EN, EN | int(UnitFlag.QUESTION), EN | int(UnitFlag.ANSWER), EN | int(said_flags(FULL_LENGTH))]
+    total = fuse(pool([1.0] * 4, [0.5] * 4, flags=flags), QueryFeatures()).total
+    np.testing.assert_allclose(total - total[0], [0.0, QUESTION_WEIGHT, ANSWER_WEIGHT, SAID_WEIGHT])
+
+
+def test_the_share_said_stands_beside_the_other_flags_and_stops_at_full_length() -> None:
+    counts = [0, 1, FULL_LENGTH // 2, FULL_LENGTH, 50 * FULL_LENGTH]
+    flags = np.array([int(UnitFlag.QUESTION | UnitFlag.CHINESE | said_flags(count)) for count in counts])
+    np.testing.assert_allclose(said_shares(flags), [0.0, 0.0, 0.5, 1.0, 1.0])
+    assert (flags < 2**15).all()
+    assert all(UnitFlag(int(value)) & UnitFlag.QUESTION for value in flags)
+
+
+def test_a_dialogue_trusts_its_vector_more_and_its_z_stays_as_it_is() -> None:
+    candidates = pool([3.0, 2.0, 1.0], [0.2, 0.4, 0.6])
+    plain, dialogue = (fuse(candidates, QueryFeatures(is_dialogue=value)) for value in (False, True))
+    np.testing.assert_allclose(dialogue.terms["vector"], DIALOGUE_VECTOR_WEIGHT * plain.terms["vector"])
+    np.testing.assert_allclose(dialogue.vector_z, plain.vector_z)
+
+
+def test_the_answer_in_the_other_language_beats_what_only_shares_words() -> None:
+    """A Chinese question; one of thirty Chinese texts shares many of its words, an English one means the same."""
+    keyword = [18.0] + [2.0] * 29 + [0.5] * 30
+    vector = [0.30] + [0.20, 0.10] * 14 + [0.15] + [0.45] + [0.05, 0.15] * 14 + [0.10]
+    query = QueryFeatures(languages=UnitFlag.CHINESE, both_languages=True)
+    total = fuse(pool(keyword, vector, flags=[ZH] * 30 + [EN] * 30), query).total
+    assert int(np.argmax(total)) == 30

@@ -48,17 +48,19 @@ async def test_a_query_gives_one_centred_vector() -> None:
     assert counted(metrics, "embedded") == 1
 
 
-async def test_a_dialogue_gives_its_history_plus_its_last_user_turn() -> None:
+async def test_a_dialogue_gives_its_history_its_last_user_turn_and_half_of_what_that_answers() -> None:
     embedder = HashEmbedder()
     embedded, _ = embedding(embedder)
     (made,) = await embedded.of(
         query("", (EventRole.USER, "我想去杭州"), (EventRole.ASSISTANT, "When?"), (EventRole.USER, "next May"))
     )
     centre = embedder.generation.centre_one
-    both = centre(await embedder.embed_query("我想去杭州\nWhen?\nnext May")) + centre(
-        await embedder.embed_query("next May")
+    summed = (
+        centre(await embedder.embed_query("我想去杭州\nWhen?\nnext May"))
+        + centre(await embedder.embed_query("next May"))
+        + 0.5 * centre(await embedder.embed_query("When?"))
     )
-    np.testing.assert_allclose(made.vector, both / np.linalg.norm(both), atol=1e-6)
+    np.testing.assert_allclose(made.vector, summed / np.linalg.norm(summed), atol=1e-6)
 
 
 def test_of_a_long_dialogue_the_newest_turns_are_kept() -> None:
@@ -71,7 +73,7 @@ def test_of_a_long_dialogue_the_newest_turns_are_kept() -> None:
 
 
 def test_one_turn_is_embedded_once_however_long() -> None:
-    assert texts_of(query("", (EventRole.USER, "字" * 4_000))) == ("字" * 4_000,)
+    assert texts_of(query("", (EventRole.USER, "字" * 4_000))) == {"字" * 4_000: 1.0}
 
 
 @pytest.mark.parametrize("asked", [query("  "), query(off=frozenset({Route.VECTOR})), query("", (EventRole.USER, " "))])

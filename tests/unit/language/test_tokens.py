@@ -56,3 +56,16 @@ def test_tokens_are_stable_and_clean(text: str) -> None:
         assert token
         assert token == token.strip()
         assert not FUNCTION_CHARACTERS & set(token)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("When did she go?", "I went yesterday"),
+        ("What did he buy?", "He bought a bike"),
+        ("Which book did you write?", "the book I have written"),
+        ("How many children?", "my child"),
+    ],
+)
+def test_a_question_and_its_answer_share_an_irregular_word(question: str, answer: str) -> None:
+    assert set(tokens(question)) & set(tokens(answer))

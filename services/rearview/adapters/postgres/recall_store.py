@@ -202,7 +202,7 @@ def _unit(row: Sequence[Any]) -> FoundUnit:
         priority=row[12],
         used_at=row[13],
         access_count=row[14],
-        entity_matches=row[15],
+        entity_matches=tuple(row[15]),
     )
 
 

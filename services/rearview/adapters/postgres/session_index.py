@@ -18,6 +18,7 @@ from rearview.domain.context_window import OpenWindows, WindowedTurn
 from rearview.domain.keyword_bag import KeywordBag
 from rearview.domain.memory import Memory, MemoryState
 from rearview.domain.names import SessionName
+from rearview.domain.turn_text import asks
 from rearview.domain.unit_projection import KeywordStatistics
 from rearview.ports.session_index import IndexedBatch, OpenEpisode, PendingEvents
 from rearview.ports.working_memory import SessionKey
@@ -253,4 +254,5 @@ def _window_of(row: Mapping[str, Any]) -> WindowedTurn:
         weighted_sum=floats_of(row["weighted_sum"]),
         own_keywords=tuple(row["own_keywords"]),
         bag=KeywordBag(dict(zip(row["keywords"], row["weights"], strict=True)), row["token_count"]),
+        asks=asks(row["content"]),
     )

@@ -113,8 +113,8 @@ SELECT u.unit_id, u.memory_id, u.occurred_at, u.speaker, u.flags, u.routes, u.ex
        1 - (u.embedding <=> %(vector)s::halfvec) AS similarity, -(u.sv <#> q.weights) AS keyword_score,
        m.type, m.intensity, m.pinned, m.priority,
        greatest(least(m.occurred_at, m.created_at), s.last_accessed_at) AS used_at, coalesce(s.access_count, 0) AS access_count,
-       CASE WHEN cardinality(%(entities)s::text[]) = 0 THEN 0
-            ELSE (SELECT count(*) FROM unnest(%(entities)s::text[]) AS e WHERE e = ANY (m.entity_keys)) END AS entity_matches
+       CASE WHEN cardinality(%(entities)s::text[]) = 0 THEN '{}'::text[]
+            ELSE ARRAY(SELECT e FROM unnest(%(entities)s::text[]) AS e WHERE e = ANY (m.entity_keys)) END AS entity_matches
 FROM unit u
 CROSS JOIN query q
 JOIN memory m ON m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.memory_id = u.memory_id

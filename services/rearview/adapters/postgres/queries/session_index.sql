@@ -24,8 +24,11 @@ WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_
 ORDER BY sequence DESC LIMIT 1
 
 -- name: open_windows
-SELECT event_id, sequence, memory_id, plain, weighted_sum, own_keywords, keywords, weights, token_count FROM open_window
-WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s ORDER BY sequence
+SELECT w.event_id, w.sequence, w.memory_id, w.plain, w.weighted_sum, w.own_keywords, w.keywords, w.weights, w.token_count,
+       e.content
+FROM open_window w
+JOIN event e ON e.tenant_id = w.tenant_id AND e.namespace_id = w.namespace_id AND e.event_id = w.event_id
+WHERE w.tenant_id = %(tenant_id)s AND w.namespace_id = %(namespace_id)s AND w.session_id = %(session_id)s ORDER BY w.sequence
 
 -- name: lock_session
 SELECT indexed_sequence, open_memory_id FROM session
