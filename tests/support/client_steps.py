@@ -13,7 +13,7 @@ import pytest
 from rearview.client import Client
 from rearview.domain.errors import InvalidFields, NotFound, RearviewError
 from rearview.evaluation.ingest import wait_until_indexed
-from rearview.v1 import event_pb2, recall_pb2
+from rearview.v1 import event_pb2, memory_pb2, recall_pb2
 from tests.support.supervised_stack import SupervisedStack
 
 T = TypeVar("T")
@@ -90,3 +90,12 @@ def texts_of(answer: recall_pb2.RecallResponse) -> list[str]:
 def names_of(events: Sequence[event_pb2.Event]) -> list[str]:
     """Return the events' names."""
     return [event.name for event in events]
+
+
+def apart_from_use(memory: memory_pb2.Memory) -> memory_pb2.Memory:
+    """Return the memory without its access count and time, which come a while after it was used."""
+    rest = memory_pb2.Memory()
+    rest.CopyFrom(memory)
+    rest.ClearField("access_count")
+    rest.ClearField("last_access_time")
+    return rest

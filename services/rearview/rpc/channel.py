@@ -27,6 +27,8 @@ def channel_options(
         ("grpc.initial_reconnect_backoff_ms", 100),
         ("grpc.min_reconnect_backoff_ms", 100),
         ("grpc.max_reconnect_backoff_ms", 2_000),
+        # With the shared pool a new channel would inherit the back-off of an older one to the same address.
+        ("grpc.use_local_subchannel_pool", 1),
         # Retries are decided where it is known what is safe to repeat.
         ("grpc.enable_retries", 0),
         ("grpc.primary_user_agent", "rearview-python"),
