@@ -48,7 +48,7 @@ turns, on centred vectors of the default model). Otherwise the best of three cou
 MISSING_SHARE = 0.5
 """A unit with one text score only is taken to have this share of its z in the other: the two go together, loosely."""
 
-OTHER_LANGUAGE_SHARE = 2.75
+OTHER_LANGUAGE_SHARE = 1.5
 """A text of the other language is taken to have at least this share of its vector's z as its keywords' z: where words
 are shared, keywords spread that much wider than vectors between what is alike and what is meant."""
 
