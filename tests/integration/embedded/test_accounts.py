@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from rearview.embedded.postgres_software import PostgresSoftware, find_programs
+from tests.integration.embedded.test_dependencies import valkey_is_flushed
 from tests.support.marks import TEXT, leave_marks, read_marks
 from tests.support.supervised_stack import SupervisedStack, processes_of
 
@@ -61,6 +62,7 @@ def test_an_ordinary_account_runs_everything_itself_and_root_leaves_the_database
     ordinary_stack: SupervisedStack,
 ) -> None:
     leave_marks(ordinary_stack.start().endpoints())
+    ordinary_stack.wait_until(lambda: valkey_is_flushed(ordinary_stack), "valkey to flush")
     owners = {process.uids().real for process in processes_of(ordinary_stack.folder.root)}
     assert owners == {NOBODY.pw_uid if os.geteuid() == 0 else os.geteuid()}
     ordinary_stack.kill()

@@ -35,7 +35,7 @@ def test_a_restart_keeps_data_addresses_and_secrets(dependencies: SupervisedStac
 def test_a_killed_supervisor_leaves_no_orphan_and_does_not_block_the_next(dependencies: SupervisedStack) -> None:
     leave_marks(dependencies.start().endpoints())
     # What was acknowledged a moment ago may still be on its way to Valkey's file: it is flushed each second.
-    dependencies.wait_until(lambda: _valkey_is_flushed(dependencies), "valkey to flush")
+    dependencies.wait_until(lambda: valkey_is_flushed(dependencies), "valkey to flush")
     pids = dependencies.child_pids()
     assert set(pids) == set(SERVERS)
     dependencies.kill()
@@ -48,7 +48,7 @@ def test_a_killed_supervisor_leaves_no_orphan_and_does_not_block_the_next(depend
 
 def test_a_killed_server_comes_back_with_its_data(dependencies: SupervisedStack) -> None:
     leave_marks(dependencies.start().endpoints())
-    dependencies.wait_until(lambda: _valkey_is_flushed(dependencies), "valkey to flush")
+    dependencies.wait_until(lambda: valkey_is_flushed(dependencies), "valkey to flush")
     for server in SERVERS:
         pid = dependencies.process(server).pid
         assert pid is not None
@@ -174,6 +174,6 @@ def _is_back(stack: SupervisedStack, server: str, old_pid: int) -> bool:
     return process.state is ProcessState.READY and process.pid not in (None, old_pid)
 
 
-def _valkey_is_flushed(stack: SupervisedStack) -> bool:
+def valkey_is_flushed(stack: SupervisedStack) -> bool:
     files = stack.folder.valkey.glob("appendonlydir/*.incr.aof")
     return any(TEXT.encode() in file.read_bytes() for file in files)
