@@ -18,6 +18,22 @@ from rearview.ports.job_queue import JobHandler
 
 _LOG = logging.getLogger(__name__)
 
+# What a worker says of a job may get lost in a crash of the server: the job then runs once more. And the queue's table
+# is empty at one moment and full at the next, so a plan is made anew each time (one made when it was empty reads all of
+# 100,000 jobs for every one it fetches), and walks the indexes in order, whatever the statistics say.
+_SETTINGS = " -c ".join(
+    (
+        "-c synchronous_commit=off",
+        "plan_cache_mode=force_custom_plan",
+        "enable_seqscan=off",
+        "enable_bitmapscan=off",
+        "enable_sort=off",
+        "enable_hashjoin=off",
+        "enable_mergejoin=off",
+        "jit=off",
+    )
+)
+
 
 class ProcrastinateJobQueue:
     """Implements `JobQueue`. One instance serves one `work` at a time; memory does not grow with the queue."""
@@ -30,36 +46,40 @@ class ProcrastinateJobQueue:
         """Run jobs until cancelled; then finish those under way (`drain_seconds` at most; what is not done by then
         goes back into the queue) and raise CancelledError. Outages of PostgreSQL are waited out."""
         logging.getLogger("procrastinate").setLevel(logging.WARNING)  # it has two lines to say of each job
-        working = asyncio.create_task(self._work(handlers, concurrency))
+        stopping = asyncio.Event()
+        working = asyncio.create_task(self._work(handlers, concurrency, stopping))
         try:
             await asyncio.shield(working)
         except asyncio.CancelledError:
-            working.cancel()
-            # Whoever cancels a second time would cut the end short, and with it the jobs under way.
+            # The worker is told, not cancelled: a cancellation gets lost while its connections open, and a second one
+            # would cut short the jobs under way.
+            stopping.set()
             while not working.done():
                 with suppress(asyncio.CancelledError):
                     await asyncio.wait([working])
             raise
 
-    async def _work(self, handlers: Mapping[str, JobHandler], concurrency: int) -> None:
+    async def _work(self, handlers: Mapping[str, JobHandler], concurrency: int, stopping: asyncio.Event) -> None:
         restarts = 0
-        while True:
+        while not stopping.is_set():
             started = asyncio.get_running_loop().time()
             try:
-                await self._run(handlers, concurrency)
+                await self._run(handlers, concurrency, stopping)
                 problem = "lost its connection"
             except Exception as error:  # noqa: BLE001 -- whatever happened to one worker, jobs must go on
                 problem = describe(error)
-            _raise_if_cancelled()
+            if stopping.is_set():
+                return
             if asyncio.get_running_loop().time() - started > self._policy.longest_restart_seconds:
                 restarts = 0
             pause = min(self._policy.longest_restart_seconds, 0.25 * 2.0**restarts)
             restarts = min(restarts + 1, 10)
             _LOG.warning("job worker for %s: %s; starts again in %.1f s", ", ".join(handlers), problem, pause)
-            await asyncio.sleep(pause)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stopping.wait(), pause)
 
-    async def _run(self, handlers: Mapping[str, JobHandler], concurrency: int) -> None:
-        # A pool of our own, because procrastinate leaves its open when it is cancelled while opening.
+    async def _run(self, handlers: Mapping[str, JobHandler], concurrency: int, stopping: asyncio.Event) -> None:
+        # A pool of our own, because procrastinate leaves its open when it fails while opening.
         async with AsyncConnectionPool(
             self._database_url,
             min_size=1,
@@ -68,8 +88,7 @@ class ProcrastinateJobQueue:
             kwargs={
                 "application_name": APPLICATION_NAME,
                 "connect_timeout": 5,
-                # What a worker says of a job may get lost in a crash of the server: the job then runs once more.
-                "options": "-c synchronous_commit=off",
+                "options": _SETTINGS,
             },
             check=AsyncConnectionPool.check_connection,
             open=False,
@@ -81,14 +100,16 @@ class ProcrastinateJobQueue:
                 register(_runner(connector, handler))
             async with app.open_async(pool):
                 worker = JobWorker(app, connector, self._database_url, self._policy, frozenset(handlers), concurrency)
-                await worker.run()  # type: ignore[no-untyped-call]
+                watcher = asyncio.create_task(_stop_when(stopping, worker))
+                try:
+                    await worker.run()  # type: ignore[no-untyped-call]
+                finally:
+                    watcher.cancel()
 
 
-def _raise_if_cancelled() -> None:
-    """Raise CancelledError when this task was cancelled and a library on the way kept that to itself."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError
+async def _stop_when(stopping: asyncio.Event, worker: JobWorker) -> None:
+    await stopping.wait()
+    worker.stop()  # type: ignore[no-untyped-call]
 
 
 class _Retry(BaseRetryStrategy):
