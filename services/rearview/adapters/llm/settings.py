@@ -1,14 +1,10 @@
 """Which model reads turns, and how much of its time, money and memory it may take."""
 
-import string
 from dataclasses import dataclass, field, fields
 from typing import Literal
 
-import httpx
-
+from rearview.adapters.models.endpoint import check_endpoint
 from rearview.domain.embedding_errors import InvalidModelInput
-
-_KEY_CHARACTERS = frozenset(string.ascii_letters + string.digits + string.punctuation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +70,7 @@ class LlmSettings:
     output_limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
 
     def __post_init__(self) -> None:
-        try:
-            parsed = httpx.URL(self.url)
-        except httpx.InvalidURL:
-            raise InvalidModelInput("url", "is not a URL") from None
-        if parsed.scheme not in {"http", "https"} or not parsed.host:
-            raise InvalidModelInput("url", "must be an http or https URL")
-        if parsed.userinfo:
-            raise InvalidModelInput("url", "must not carry a password; use the API key")
-        if not self.model:
-            raise InvalidModelInput("model", "must not be empty")
-        # A key that cannot be a header would be quoted in the HTTP library's own error.
-        if self.api_key is not None and not (self.api_key and set(self.api_key) <= _KEY_CHARACTERS):
-            raise InvalidModelInput("api_key", "must be printable ASCII without spaces")
+        check_endpoint(self.url, self.model, self.api_key)
         for name in _POSITIVE:
             if not getattr(self, name) > 0:
                 raise InvalidModelInput(name, "must be positive")

@@ -1,7 +1,6 @@
 """An embedder behind an OpenAI-compatible endpoint (`POST .../embeddings`)."""
 
 import asyncio
-import string
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import tenacity
 from numpy.typing import NDArray
 
+from rearview.adapters.models.endpoint import check_endpoint
 from rearview.adapters.models.text_checks import checked_text, checked_texts
 from rearview.domain.embedding_errors import (
     InvalidModelInput,
@@ -53,28 +53,13 @@ class Endpoint:
     max_concurrent_requests: int = 4
 
     def __post_init__(self) -> None:
-        try:
-            parsed = httpx.URL(self.url)
-        except httpx.InvalidURL:
-            raise InvalidModelInput("url", "is not a URL") from None
-        if parsed.scheme not in {"http", "https"} or not parsed.host:
-            raise InvalidModelInput("url", "must be an http or https URL")
-        if parsed.userinfo:
-            raise InvalidModelInput("url", "must not carry a password; use the API key")
-        if not self.model:
-            raise InvalidModelInput("model", "must not be empty")
-        # A key that cannot be a header would be quoted in the HTTP library's own error.
-        if self.api_key is not None and not (self.api_key and set(self.api_key) <= _KEY_CHARACTERS):
-            raise InvalidModelInput("api_key", "must be printable ASCII without spaces")
+        check_endpoint(self.url, self.model, self.api_key)
         for name in ("timeout_seconds", "attempts", "max_batch_texts", "max_concurrent_requests"):
             if getattr(self, name) <= 0:
                 raise InvalidModelInput(name, "must be positive")
         for name in ("first_pause_seconds", "longest_pause_seconds"):
             if getattr(self, name) < 0:
                 raise InvalidModelInput(name, "must not be negative")
-
-
-_KEY_CHARACTERS = frozenset(string.ascii_letters + string.digits + string.punctuation)
 
 
 class _TryAgain(Exception):
