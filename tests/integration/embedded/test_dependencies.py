@@ -18,6 +18,7 @@ from rearview.embedded.paths import DataFolder
 from rearview.embedded.ports_allocation import LOOPBACK
 from rearview.embedded.stack_status import ProcessState
 from tests.support.marks import TEXT, leave_marks, read_marks
+from tests.support.processes import running
 from tests.support.supervised_stack import SupervisedStack, processes_of
 
 SERVERS = ("postgres", "valkey", "s3")
@@ -40,7 +41,7 @@ def test_a_killed_supervisor_leaves_no_orphan_and_does_not_block_the_next(depend
     assert set(pids) == set(SERVERS)
     dependencies.kill()
     dependencies.start()
-    assert not [pid for pid in pids.values() if psutil.pid_exists(pid)]
+    assert running(pids.values()) == []
     assert read_marks(dependencies.endpoints()) == [TEXT] * 3
     assert dependencies.stop() == 0
     assert processes_of(dependencies.folder.root) == []

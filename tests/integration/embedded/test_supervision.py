@@ -12,6 +12,7 @@ import pytest
 
 from rearview.embedded.stack_status import ProcessState, StackState
 from tests.integration.embedded.conftest import MakeStack, stack_folder
+from tests.support.processes import running
 from tests.support.supervised_stack import TINY_SERVICES, SupervisedStack, processes_of
 
 SERVICES = ("writer", "retriever", "lifecycle", "gateway")
@@ -136,7 +137,7 @@ def test_a_second_start_is_refused_and_told_who_runs_it(running_stack: Supervise
     assert second.wait_for_end() == 1
     assert f"already run by process {stack.pid}" in second.console
     assert stack.child_pids() == pids
-    assert all(psutil.pid_exists(pid) for pid in pids.values())
+    assert set(running(pids.values())) == set(pids.values())
     status = stack.status()
     assert status is not None
     assert status.state is StackState.READY
@@ -147,8 +148,7 @@ def test_a_killed_supervisor_takes_its_services_along(make_tiny_stack: MakeStack
     pids = first.child_pids()
     assert set(SERVICES) < set(pids)
     first.kill()
-    left = [psutil.Process(pid) for pid in pids.values() if psutil.pid_exists(pid)]
-    _, alive = psutil.wait_procs(left, timeout=60)
+    _, alive = psutil.wait_procs([psutil.Process(pid) for pid in running(pids.values())], timeout=60)
     assert alive == []
     assert processes_of(first.folder.root) == []
     assert make_tiny_stack().start().stop() == 0

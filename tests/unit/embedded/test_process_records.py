@@ -8,11 +8,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
 from rearview.embedded.private_files import read_json, write_private_json
 from rearview.embedded.process_records import ProcessRecords
+from tests.support.processes import running
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 STUBBORN = [
@@ -33,7 +33,7 @@ def test_a_recorded_process_is_stopped(tmp_path: Path, sleeper: subprocess.Popen
     records = ProcessRecords(tmp_path)
     records.add("valkey", sleeper.pid, SLEEP, signal.SIGTERM)
     assert records.stop_leftovers() == ["valkey"]
-    assert not psutil.pid_exists(sleeper.pid)
+    assert running([sleeper.pid]) == []
     assert records.all() == []
 
 
@@ -44,7 +44,7 @@ def test_one_that_ignores_its_stop_signal_is_killed(tmp_path: Path) -> None:
         records = ProcessRecords(tmp_path)
         records.add("s3", process.pid, STUBBORN, signal.SIGTERM)
         assert records.stop_leftovers(timeout_seconds=0.5) == ["s3"]
-        assert not psutil.pid_exists(process.pid)
+        assert running([process.pid]) == []
 
 
 @pytest.mark.parametrize("changed", [{"argv": [*SLEEP, "other"]}, {"started_at": 1.0e9}])
