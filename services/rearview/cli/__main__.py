@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from rearview.cli import bench_commands, demo_command, doctor_command, eval_commands, stack_commands
+from rearview.cli import bench_commands, demo_command, doctor_command, eval_commands, mcp_command, stack_commands
 
 app = typer.Typer(
     name="rearview",
@@ -16,6 +16,7 @@ app = typer.Typer(
 stack_commands.register(app)
 doctor_command.register(app)
 demo_command.register(app)
+mcp_command.register(app)
 eval_commands.register(app)
 bench_commands.register(app)
 
