@@ -45,7 +45,7 @@ class HttpAdapter:
             self._process = subprocess.Popen(
                 [sys.executable, *COMMAND, "--http", f"127.0.0.1:{self.port}", "--data-dir", str(data_dir)],
                 cwd=ROOT,
-                env=environment(**_PATIENT, **variables),
+                env=environment(**{**_PATIENT, **variables}),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -1,7 +1,10 @@
 """Builds the adapter and runs it, on stdin and stdout or over HTTP, until it is told to stop."""
 
+import asyncio
 import json
-from collections.abc import Mapping
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
@@ -60,7 +63,18 @@ async def _run_http(config: McpConfig) -> None:
             limit_concurrency=config.mcp_max_concurrent_requests,
             timeout_graceful_shutdown=DRAIN_SECONDS,
         )
-        await uvicorn.Server(settings).serve()
+        await _HttpServer(settings).serve()
+
+
+class _HttpServer(uvicorn.Server):
+    """Ends in order on SIGINT and SIGTERM; uvicorn's own would raise the signal again and so end with its number."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        yield
 
 
 def _own_client(config: McpConfig) -> AsyncClient:

@@ -21,7 +21,10 @@ _ADVICE: tuple[tuple[type[RearviewError], str], ...] = (
     (Unauthenticated, REFRESH),
     (FeatureNotOffered, "This version of the server does not offer that; call the tool without it."),
     (NotFound, "Search again; it may have been forgotten or replaced."),
-    (DeadlineExceeded, "It may have taken effect all the same: reads can be repeated; before a write is repeated, search for it."),
+    (
+        DeadlineExceeded,
+        "It may have taken effect all the same: reads can be repeated; before a write is repeated, search for it.",
+    ),
 )
 
 
