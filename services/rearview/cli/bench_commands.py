@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -13,11 +14,14 @@ from rearview.cli.borrowed_stack import admin_client
 from rearview.cli.output import DataDirOption, JsonOption, err, failures, print_figures
 from rearview.cli.stack_figures import database_bytes, peak_memory
 from rearview.client import Client
+from rearview.embedded.endpoints import Endpoints
+from rearview.embedded.errors import StackError
 from rearview.embedded.paths import DataFolder
 from rearview.evaluation.bench_append import bench_append
 from rearview.evaluation.bench_ingest import bench_ingest
 from rearview.evaluation.bench_load import BenchFigures
 from rearview.evaluation.bench_recall import bench_recall
+from rearview.evaluation.ingest import fresh_namespace
 from rearview.evaluation.progress import Steps, shown_steps
 
 MIB = 1024 * 1024
@@ -105,6 +109,35 @@ def recall(
         return bench_recall(client, memories, clients, queries, steps)
 
     _measure(measured, memories, clients, data_dir, as_json, {"queries": queries, "recall@10": None})
+
+
+@commands.command()
+def mcp(
+    calls: Annotated[int, typer.Option(help="How many searches by each way.", min=1)] = 300,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """What the MCP adapter adds to a call.
+
+    Starts an adapter on stdio and one that serves HTTP, and makes the same search over plain gRPC and over both, one
+    after the other. The overhead is the difference of the medians.
+
+    Example:
+
+      rearview bench mcp --calls 500 --json
+    """
+    from rearview.evaluation.bench_mcp import bench_mcp  # needs the extra `mcp`
+
+    folder = DataFolder.choose(data_dir, os.environ)
+    with failures(as_json):
+        with admin_client(data_dir) as client:
+            endpoints = Endpoints.read(folder.endpoints_file)
+            if endpoints is None or endpoints.gateway is None or endpoints.admin_key is None:
+                raise StackError(f"{folder.endpoints_file} names no gateway")
+            namespace = fresh_namespace(client, "bench")
+            figures = asyncio.run(bench_mcp(endpoints.gateway, endpoints.admin_key, namespace, calls, dict(os.environ)))
+        result = figures.as_json()
+    print_figures(result, as_json)
 
 
 def _measure(
