@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from mcp_types import CallToolResult, TextContent
 from tests.support.supervised_stack import ROOT, environment
 
 WAIT_SECONDS = 60.0
+POLL_SECONDS = 0.05
 CALL_SECONDS = 60.0
 # The first write of a stack loads models; a busy machine takes its time.
 _PATIENT = {"REARVIEW_MCP_CALL_TIMEOUT_SECONDS": "45"}
@@ -31,6 +32,20 @@ def free_port() -> int:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
         return port
+
+
+def until_alive(base: str, runs: Callable[[], bool] = lambda: True) -> None:
+    """Return when the adapter at this address answers; fail when it ends first or takes too long."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while True:
+        assert runs()
+        assert time.monotonic() < deadline
+        try:
+            httpx.get(f"{base}/healthz", timeout=5).raise_for_status()
+        except httpx.HTTPError:
+            time.sleep(POLL_SECONDS)
+        else:
+            return
 
 
 class HttpAdapter:
@@ -58,16 +73,8 @@ class HttpAdapter:
 
     def wait(self) -> HttpAdapter:
         """Return when it answers."""
-        deadline = time.monotonic() + WAIT_SECONDS
-        while True:
-            assert self._process.poll() is None, self.log
-            assert time.monotonic() < deadline, self.log
-            try:
-                httpx.get(f"{self.base}/healthz", timeout=5).raise_for_status()
-            except httpx.HTTPError:
-                time.sleep(0.05)
-            else:
-                return self
+        until_alive(self.base, lambda: self._process.poll() is None)
+        return self
 
     def stop(self) -> int:
         """Stop as a supervisor does; return the exit code."""

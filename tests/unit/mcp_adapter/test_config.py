@@ -1,7 +1,7 @@
 """The adapter's configuration."""
 
 import pytest
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from rearview.mcp_adapter.config import McpConfig
 from rearview.mcp_adapter.http import resource_metadata, security_settings
@@ -32,4 +32,4 @@ def test_the_metadata_names_the_resource_and_where_tokens_come_from() -> None:
 
 
 def test_secrets_are_not_shown() -> None:
-    assert "rv_secret" not in repr(McpConfig(api_key="rv_secret"))
+    assert "rv_secret" not in repr(McpConfig(api_key=SecretStr("rv_secret")))
