@@ -1,4 +1,8 @@
-"""Entry point of `rearview`."""
+"""Entry point of `rearview`.
+
+Modules of commands import what a command works with inside the command: `--help` and `status` are asked often, and
+drivers, dictionaries and numpy take a second to load.
+"""
 
 from __future__ import annotations
 

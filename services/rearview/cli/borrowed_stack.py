@@ -6,12 +6,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rearview.cli.output import err
-from rearview.client import Client
 from rearview.embedded.background import start_in_background, stop
 from rearview.embedded.folder_lock import holder
 from rearview.embedded.paths import DataFolder
+
+if TYPE_CHECKING:
+    from rearview.client import Client
 
 STOP_TIMEOUT_SECONDS = 180.0
 CALL_TIMEOUT_SECONDS = 60.0
@@ -26,6 +29,8 @@ def admin_client(data_dir: Path | None) -> Iterator[Client]:
     Raises:
         StackError: the stack could not be started.
     """
+    from rearview.client import Client
+
     folder = DataFolder.choose(data_dir, os.environ)
     borrowed = holder(folder.lock_file) is None
     if borrowed:
