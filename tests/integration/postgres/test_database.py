@@ -1,12 +1,19 @@
-"""The pool of connections, when the server has closed them meanwhile."""
+"""The pool of connections, when the server has closed them meanwhile or hangs."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import psycopg
+import pytest
 
-from rearview.adapters.postgres.database import Database
+from rearview.adapters.postgres.database import Connection, Database
+from rearview.domain.errors import Unavailable
 from tests.support.stack import DatabaseUrls
 
 CONNECTIONS = 4
@@ -35,3 +42,53 @@ async def test_connections_that_the_server_closed_are_replaced_before_they_are_u
         after = await at_once(pool)
     assert len(set(after)) == CONNECTIONS
     assert not set(before) & set(after)
+
+
+@asynccontextmanager
+async def hanging(connection: Connection) -> AsyncIterator[None]:
+    """Stop the backend of a connection for the length of the block: it neither answers nor closes."""
+    row = await (await connection.execute("SELECT pg_backend_pid()")).fetchone()
+    assert row is not None
+    os.kill(row[0], signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(row[0], signal.SIGCONT)
+
+
+async def test_who_gives_up_on_a_server_that_hangs_waits_no_longer_and_the_pool_goes_on(database: DatabaseUrls) -> None:
+    async with Database(database.service, max_connections=1, vectors=False) as pool:
+        started = time.monotonic()
+        async with AsyncExitStack() as stack:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.3), pool.transaction(None) as connection:
+                    await stack.enter_async_context(hanging(connection))
+                    await (await connection.execute("SELECT 1")).fetchone()
+            assert time.monotonic() - started < 4.0
+            await pool.ping()
+
+
+async def test_a_server_that_hangs_is_told_as_unavailable_though_nobody_gives_up(database: DatabaseUrls) -> None:
+    async with Database(database.service, max_connections=1, vectors=False) as pool:
+        started = time.monotonic()
+        async with AsyncExitStack() as stack:
+            with pytest.raises(Unavailable) as told:
+                async with pool.transaction(None, timeout_seconds=0.3) as connection:
+                    await stack.enter_async_context(hanging(connection))
+                    await (await connection.execute("SELECT 1")).fetchone()
+            assert told.value.metadata == {"dependency": "postgresql"}
+            assert time.monotonic() - started < 6.0
+            await pool.ping()
+
+
+async def test_a_statement_is_cancelled_with_its_caller_and_its_connection_kept(database: DatabaseUrls) -> None:
+    async with Database(database.service, max_connections=1, vectors=False) as pool:
+        backends = []
+        for seconds in (60, 0):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.5), pool.transaction(None) as connection:
+                    row = await (await connection.execute("SELECT pg_backend_pid()")).fetchone()
+                    backends.append(row)
+                    await (await connection.execute("SELECT pg_sleep(%s)", [seconds])).fetchone()
+        assert len(backends) == 2
+        assert backends[0] == backends[1]
