@@ -13,6 +13,7 @@ import pytest
 
 from rearview.client import Client, Turn
 from rearview.domain.errors import DeadlineExceeded, RearviewError, Unavailable
+from rearview.domain.recall import Route
 from rearview.embedded.endpoints import Endpoints
 from rearview.embedded.stack_status import ProcessState
 from rearview.v1 import event_pb2
@@ -155,14 +156,32 @@ def test_without_working_memory_writes_and_recalls_go_on(stack: SupervisedStack,
     with paused(stack, "valkey"):
         everyday.append_events("now", [Turn("user", "The jack is under the driver's seat.")])
         answer = everyday.recall("jack 在哪里？", session="now")
-        assert "working_memory" in answer.degraded
         assert "driver's seat" in text_of(answer.hits[0])
         assert everyday.remember("千斤顶要换新的。").memory.name
-        with pytest.raises((Unavailable, DeadlineExceeded)):
-            everyday.with_options(timeout_seconds=2).working_memory("now")
+        assert said_lately(everyday, "now") == ["备用轮胎在地下室。", "The jack is under the driver's seat."]
     eventually(
         lambda: list(everyday.recall("备用轮胎", session="now").degraded), lambda parts: parts == [], "Valkey's return"
     )
+
+
+def test_a_turn_of_a_moment_ago_is_found_whatever_its_words_after_valkey_was_down(
+    stack: SupervisedStack, everyday: Client
+) -> None:
+    everyday.append_events("now", [Turn("user", "那就周五见吧。")])
+    pid = kill(stack, "valkey")
+    everyday.append_events("now", [Turn("user", "At the usual place, half past seven.")])
+    back(stack, "valkey", pid)
+    everyday.append_events("now", [Turn("assistant", "好的，noted。")])
+    texts = ["那就周五见吧。", "At the usual place, half past seven.", "好的，noted。"]
+    assert said_lately(everyday, "now") == texts
+    others = [route for route in Route if route is not Route.WORKING_MEMORY]
+    for question in ("what did we agree on?", "刚才说了什么？"):
+        answer = everyday.recall(question, session="now", disabled_routes=others)
+        assert sorted(map(text_of, answer.hits)) == sorted(texts)
+
+
+def said_lately(client: Client, session: str) -> list[str]:
+    return [turn.event.content for turn in client.working_memory(session).turns]
 
 
 def test_valkey_is_killed_during_a_stream_of_appends(stack: SupervisedStack, everyday: Client) -> None:
@@ -173,7 +192,7 @@ def test_valkey_is_killed_during_a_stream_of_appends(stack: SupervisedStack, eve
         back(stack, "valkey", pid)
         appended = len(appends.acknowledged)
         eventually(
-            lambda: [turn.event.content for turn in everyday.working_memory("trucks").turns],
+            lambda: said_lately(everyday, "trucks"),
             lambda texts: texts[-1] in appends.acknowledged[appended:],
             "working memory to hold new turns",
         )

@@ -22,6 +22,9 @@ _DEPENDENCY = "postgresql"
 # A last word of the server comes before the end of the stream; each takes a read.
 _MOST_READS = 4
 _GRACE_SECONDS = 1.0
+# The pool's pauses between attempts double: after a long outage it would sleep as long again. One that gives up soon
+# tries anew for the next caller.
+_RECONNECT_SECONDS = 2.0
 
 
 class Database:
@@ -53,6 +56,7 @@ class Database:
             max_size=max_connections,
             max_waiting=max_waiting,
             timeout=acquire_timeout_seconds,
+            reconnect_timeout=_RECONNECT_SECONDS,
             configure=register_vector_async if vectors else None,
             check=_still_open,
             open=False,
