@@ -227,6 +227,31 @@ def test_postgresql_is_killed(stack: SupervisedStack, endpoints: Endpoints, ever
     assert {"数据库重启之前说的话。", "数据库重启之后说的话。"} <= set(texts)
 
 
+def test_postgresql_hangs(stack: SupervisedStack, everyday: Client) -> None:
+    memory = everyday.remember("备用钥匙在邻居那里。").memory.name
+    everyday.append_events("s", [Turn("user", "数据库停顿之前说的话。")])
+    with Appends(everyday.with_options(timeout_seconds=1), "trucks") as appends:
+        appends.wait_for_more(1)
+        with paused(stack, "postgres"):
+            for _ in range(3):
+                for ask in (
+                    lambda client: client.append_events("s", [Turn("user", "Said while it hangs.")]),
+                    lambda client: client.recall("钥匙在哪里？", session="s"),
+                    lambda client: client.working_memory("s"),
+                    lambda client: client.get_memory(memory),
+                ):
+                    started = time.monotonic()
+                    with pytest.raises((Unavailable, DeadlineExceeded)):
+                        ask(everyday.with_options(timeout_seconds=1))
+                    assert time.monotonic() - started < 3.0
+        resumed_at = time.monotonic()
+        appends.wait_for_more(TURNS_AROUND_A_CRASH)
+        assert time.monotonic() - resumed_at < 20.0
+    assert all(isinstance(error, Unavailable | DeadlineExceeded) for error in appends.failed.values()), appends.failed
+    assert_nothing_was_lost_or_doubled(everyday, "trucks", appends)
+    assert everyday.get_memory(memory).content == "备用钥匙在邻居那里。"
+
+
 class Calls:
     """Calls one after the other from several threads, without retries, until they are stopped."""
 
