@@ -57,6 +57,8 @@ DROPPED = [
     "👍",
     "😂😂",
     "好的 thanks",
+    "ok thanks, 谢谢",
+    "OK thanks! 好的",
     "ｏｋ",
     "...",
     "",
