@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rearview.cli import scenario_command
 from rearview.cli.borrowed_stack import admin_client
 from rearview.cli.output import DataDirOption, JsonOption, err, failures, print_figures
 
@@ -23,6 +24,7 @@ commands = typer.Typer(
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
+    scenario_command.register(commands)
     app.add_typer(commands)
 
 
