@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -12,6 +13,7 @@ import httpx
 PROTOCOL = "2025-11-25"
 JSON_AND_STREAM = {"Accept": "application/json, text/event-stream"}
 TIMEOUT_SECONDS = 60.0
+QUIET_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,17 @@ class WireSession:
         with self.http.stream("GET", self._url, headers={"Last-Event-Id": last_event_id}) as answer:
             answer.raise_for_status()
             return next(event for event in events(answer) if event.data is not None)
+
+    def resume_until_quiet(self, last_event_id: str) -> list[Event]:
+        """Return all events that came after one, until nothing more comes."""
+        found: list[Event] = []
+        with self.http.stream(
+            "GET", self._url, headers={"Last-Event-Id": last_event_id}, timeout=QUIET_SECONDS
+        ) as answer:
+            answer.raise_for_status()
+            with suppress(httpx.ReadTimeout):
+                found.extend(events(answer))
+        return [event for event in found if event.data is not None]
 
 
 def initialize(protocol: str = PROTOCOL) -> dict[str, Any]:
