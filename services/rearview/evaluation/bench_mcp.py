@@ -74,9 +74,13 @@ async def bench_mcp(
         }
         seconds: dict[str, list[float]] = {way: [] for way in ways}
         for call in range(-WARM_UP_CALLS, calls):
-            for way, ask in ways.items():
+            # Whoever asks next meets what the call before left to be done, so each way comes first as often.
+            turn = call % len(ways)
+            order = [*ways][turn:] + [*ways][:turn]
+            for place, way in enumerate(order):
+                question = f"Where are the files of project {call * len(ways) + place}?"
                 started = time.perf_counter()
-                await ask(f"Where are the files of project {call}? ({way})")
+                await ways[way](question)
                 if call >= 0:
                     seconds[way].append(time.perf_counter() - started)
         return McpFigures(seconds)

@@ -1,9 +1,9 @@
 """`python -m rearview.mcp_adapter`: the adapter, configured by the environment."""
 
-import asyncio
 import logging
 import sys
 
+import uvloop
 from pydantic import ValidationError
 
 from rearview.domain.errors import RearviewError
@@ -26,7 +26,7 @@ def main(**overrides: object) -> int:
     # The SDK logs sessions coming and going, by their ids.
     logging.getLogger("mcp").setLevel(logging.WARNING)
     try:
-        asyncio.run(run_adapter(config))
+        uvloop.run(run_adapter(config))
     except RearviewError as error:
         sys.stderr.write(f"{error}\n")
         return 1
