@@ -53,6 +53,7 @@ def save_card(calibration: Calibration, cards_dir: Path) -> Path:
             mean_passage=card.mean_passage,
             probe_passages=card.probes.passages,
             probe_queries=card.probes.queries,
+            **({} if card.language_means is None else {"language_means": card.language_means}),
         )
     described = cards_dir / (_stem(card.model_name) + ".yaml")
     content = {
@@ -93,6 +94,7 @@ def _read(described: Traversable, arrays: Traversable) -> ModelCard:
                 mean_passage=stored["mean_passage"],
                 thresholds=Thresholds(**content["thresholds"]),
                 probes=Probes(tuple(content["probe_texts"]), stored["probe_passages"], stored["probe_queries"]),
+                language_means=stored["language_means"] if "language_means" in stored else None,
             )
     except (OSError, KeyError, TypeError, ValueError, yaml.YAMLError) as failure:
         raise ModelMismatch(f"{described.name} is not a model card: {failure}") from failure
