@@ -201,9 +201,7 @@ class EmbeddingGeneration:
             raise InvalidModelInput("vectors", f"expected shape (n, {self.dimension}), got {vectors.shape}")
         return normalise_rows(vectors - self.card.mean_passage)
 
-    def corrected(
-        self, plain: NDArray[np.float32], languages: Sequence[frozenset[Language]]
-    ) -> NDArray[np.float32]:
+    def corrected(self, plain: NDArray[np.float32], languages: Sequence[frozenset[Language]]) -> NDArray[np.float32]:
         """Return centred vectors without what their language alone contributes: (n, d) float32, rows L2-normalised.
 
         A multilingual model sets all Chinese text apart from all English text, by more than what a text says. Texts

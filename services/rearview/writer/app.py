@@ -16,6 +16,7 @@ from rearview.adapters.postgres.event_log import PostgresEventLog
 from rearview.adapters.postgres.forgetting import PostgresForgetting
 from rearview.adapters.postgres.generations import register_generation
 from rearview.adapters.postgres.jobs import ProcrastinateJobQueue
+from rearview.adapters.postgres.known_statements import PostgresKnownStatements
 from rearview.adapters.postgres.memory_store import PostgresMemoryStore
 from rearview.adapters.postgres.placeholders import PostgresPlaceholderNumbers
 from rearview.adapters.postgres.policies import PostgresPolicyStore, RememberedPolicies
@@ -31,6 +32,7 @@ from rearview.language.aliases import canonical
 from rearview.language.analyzer import RuleAnalyzer
 from rearview.language.facts import RuleFactExtractor, load_attributes
 from rearview.language.keyword_hashes import KeywordHashes
+from rearview.language.near_duplicate import MinHashNearDuplicates
 from rearview.language.pii import PatternRedactor
 from rearview.language.signals import turn_signals
 from rearview.ports.clock import Clock, SystemClock
@@ -46,6 +48,7 @@ from rearview.writer.index_session import IndexingRules, SessionIndexer
 from rearview.writer.jobs import job_handlers
 from rearview.writer.merge_fresh_units import UnitMerger
 from rearview.writer.merge_schedule import MergeSchedule
+from rearview.writer.novelty import NoveltyGate
 from rearview.writer.redaction import RedactionParts
 from rearview.writer.remember import MemoryKeeper, TextReader
 from rearview.writer.servicer import WriterServicer
@@ -127,6 +130,8 @@ async def open_writer(
         log = PostgresEventLog(calls)
         store = PostgresMemoryStore(calls, units)
         index = PostgresSessionIndex(jobs, units)
+        known = PostgresKnownStatements(jobs, units.generation)
+        novelty = NoveltyGate(known, embedder, analyzer, MinHashNearDuplicates(), clock)
         reader = TextReader(embedder, analyzer, hasher, canonical)
         rules = IndexingRules(
             batch_events=config.index_batch_events,
@@ -139,7 +144,7 @@ async def open_writer(
             keeper=MemoryKeeper(store, reader, redaction, PostgresPlaceholderNumbers(calls), merges, clock),
             updater=MemoryUpdater(store, reader, redaction, clock),
             forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, redaction, clock),
-            indexer=SessionIndexer(index, embedder, analyzer, hasher, merges, clock, rules),
+            indexer=SessionIndexer(index, embedder, analyzer, hasher, novelty, merges, clock, rules),
             merger=UnitMerger(index, batch_units=config.merge_batch_units),
         )
 

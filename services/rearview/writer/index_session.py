@@ -21,6 +21,7 @@ from rearview.ports.working_memory import SessionKey
 from rearview.writer.episodes import KeptTurn
 from rearview.writer.index_plan import IndexPlan
 from rearview.writer.merge_schedule import MergeSchedule
+from rearview.writer.novelty import Novelty, NoveltyGate
 
 _MOST_ATTEMPTS = 5
 
@@ -43,6 +44,7 @@ class SessionIndexer:
         embedder: Embedder,
         analyzer: Analyzer,
         hasher: KeywordHasher,
+        novelty: NoveltyGate,
         merges: MergeSchedule,
         clock: Clock,
         rules: IndexingRules,
@@ -51,6 +53,7 @@ class SessionIndexer:
         self._embedder = embedder
         self._analyzer = analyzer
         self._hasher = hasher
+        self._novelty = novelty
         self._merges = merges
         self._clock = clock
         self._rules = rules
@@ -96,10 +99,15 @@ class SessionIndexer:
         stages: dict[str, float] = {}
         read = await self._read(pending.events, stages)
         kept = await self._embedded(pending, read, stages)
+        novelty = await self._novelty.part(pending, kept, stages)
         generation = self._embedder.generation
-        rules = SegmentationRules(generation.thresholds.segment_boundary_cosine, self._rules.longest_gap)
-        plan = IndexPlan(pending, rules, generation.generation_id, now)
-        plan.add(kept)
+        thresholds = generation.thresholds
+        rules = SegmentationRules(
+            thresholds.segment_boundary_cosine, thresholds.segment_turn_cosine, self._rules.longest_gap
+        )
+        plan = IndexPlan(pending, rules, generation, now)
+        plan.add(novelty.new)
+        plan.strengthen([turn.event for turn in kept], novelty.repetitions)
         if close:
             plan.close()
         tenant_id, namespace_id = pending.session.tenant_id, pending.session.namespace_id
@@ -116,7 +124,8 @@ class SessionIndexer:
             grown=grown,
             windows=plan.windows,
             counted=plan.counted(units),
-            captures=tuple(_captures(read, plan, stages)),
+            captures=tuple(_captures(read, plan, novelty, stages)),
+            strengthened=tuple(plan.strengthened.values()),
             speakers={turn.speaker: turn.event.speaker for turn in kept if turn.speaker},
             open_episode_id=plan.open_episode.memory_id if plan.open_episode else None,
             windows_closed=plan.windows_closed,
@@ -156,7 +165,9 @@ class SessionIndexer:
             return []
         texts = [unit_text(event, analysis.languages) for event, analysis, _ in kept]
         started = time.perf_counter()
-        plain = self._embedder.generation.centre(await self._embedder.embed_passages(texts))
+        generation = self._embedder.generation
+        plain = generation.centre(await self._embedder.embed_passages(texts))
+        topics = generation.corrected(plain, [analysis.languages for _, analysis, _ in kept])
         stages["embed"] = _milliseconds_each(started, len(kept))
         namespace_id = pending.session.namespace_id
         return [
@@ -165,6 +176,7 @@ class SessionIndexer:
                 analysis=analysis,
                 decision=decision,
                 plain=plain[at],
+                topic=topics[at],
                 keywords=self._hasher.keywords(namespace_id, texts[at]),
                 speaker=self._hasher.speaker(namespace_id, event.speaker),
             )
@@ -173,13 +185,26 @@ class SessionIndexer:
 
 
 def _captures(
-    read: Sequence[tuple[Event, Analysis, CaptureDecision]], plan: IndexPlan, stages: dict[str, float]
+    read: Sequence[tuple[Event, Analysis, CaptureDecision]],
+    plan: IndexPlan,
+    novelty: Novelty,
+    stages: dict[str, float],
 ) -> list[EventCapture]:
     captures = []
     for event, _, decision in read:
+        repetition = novelty.repetitions.get(event.event_id)
         boundary = plan.boundaries.get(event.event_id)
         reason = f"{decision.reason}; new segment: {boundary}" if boundary else decision.reason
-        captures.append(EventCapture(event.event_id, decision.outcome, decision.importance, reason, stages))
+        captures.append(
+            EventCapture(
+                event_id=event.event_id,
+                outcome=repetition.outcome if repetition else decision.outcome,
+                importance=decision.importance,
+                reason=f"{decision.reason}; {repetition.reason}" if repetition else reason,
+                stage_milliseconds=stages,
+                bands=novelty.bands.get(event.event_id, ()),
+            )
+        )
     return captures
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rearview.adapters.models.calibration_sample import LANGUAGES, CalibrationSample, Language, Pairs
-from rearview.domain.generation import EmbeddingGeneration, ModelCard, Probes, Thresholds
 from rearview.adapters.models.turn_calibration import measure_turns
+from rearview.domain.generation import EmbeddingGeneration, ModelCard, Probes, Thresholds
 from rearview.ports.embedder import Embedder
 
 PROBES = 8
@@ -38,9 +38,7 @@ Progress = Callable[[str], None]
 """Is told which step begins."""
 
 
-async def calibrate(
-    embedder: Embedder, sample: CalibrationSample, progress: Progress = lambda _: None
-) -> Calibration:
+async def calibrate(embedder: Embedder, sample: CalibrationSample, progress: Progress = lambda _: None) -> Calibration:
     """Return the card of the model behind `embedder`, whose own card may be uncalibrated.
 
     The mean is the average of the two languages' mean passages. Thresholds are quantiles of

@@ -48,13 +48,14 @@ def save_card(calibration: Calibration, cards_dir: Path) -> Path:
         raise ModelMismatch(f"the card of {card.model_name} has no probes: calibrate it first")
     cards_dir.mkdir(parents=True, exist_ok=True)
     with (cards_dir / (_stem(card.model_name) + ".npz")).open("wb") as opened:
-        np.savez(
-            opened,
-            mean_passage=card.mean_passage,
-            probe_passages=card.probes.passages,
-            probe_queries=card.probes.queries,
-            **({} if card.language_means is None else {"language_means": card.language_means}),
-        )
+        arrays = {
+            "mean_passage": card.mean_passage,
+            "probe_passages": card.probes.passages,
+            "probe_queries": card.probes.queries,
+        }
+        if card.language_means is not None:
+            arrays["language_means"] = card.language_means
+        np.savez(opened, allow_pickle=False, **arrays)
     described = cards_dir / (_stem(card.model_name) + ".yaml")
     content = {
         "model_name": card.model_name,

@@ -50,12 +50,8 @@ async def measure_turns(embedder: Embedder, generation: EmbeddingGeneration, sam
     means = np.stack([spread[sample.positions(language)].mean(axis=0) for language in LANGUAGES])
     corrected = _Corrected(generation, means)
     spread = corrected.of(spread, sample.passages)
-    same_day = corrected.of(
-        await _plain(embedder, generation, sample.passages, speaker=_SPEAKER), sample.passages
-    )
-    contrasts = corrected.of(
-        await _plain(embedder, generation, sample.contrasts, speaker=_SPEAKER), sample.contrasts
-    )
+    same_day = corrected.of(await _plain(embedder, generation, sample.passages, speaker=_SPEAKER), sample.passages)
+    contrasts = corrected.of(await _plain(embedder, generation, sample.contrasts, speaker=_SPEAKER), sample.contrasts)
     figures: dict[str, float] = {}
     same, refused = [], []
     for language in LANGUAGES:
@@ -154,9 +150,7 @@ def _window_cut(talks: Sequence[NDArray[np.float32]], ahead: int) -> tuple[float
         for talk in talks
         for at in range(1, len(talk) - ahead + 1)
     ]
-    across = [
-        _alike(talk[-LOOK_BACK:], other[:ahead]) for talk in talks for other in talks if other is not talk
-    ]
+    across = [_alike(talk[-LOOK_BACK:], other[:ahead]) for talk in talks for other in talks if other is not talk]
     return _best_separation(np.array(inside), np.array(across))
 
 
