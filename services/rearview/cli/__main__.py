@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import typer
 
-from rearview.cli import bench_commands, demo_command, doctor_command, eval_commands, stack_commands
+from rearview.cli import (
+    bench_commands,
+    calibrate_command,
+    demo_command,
+    doctor_command,
+    eval_commands,
+    explain_command,
+    stack_commands,
+)
 
 app = typer.Typer(
     name="rearview",
@@ -17,6 +25,8 @@ stack_commands.register(app)
 doctor_command.register(app)
 demo_command.register(app)
 eval_commands.register(app)
+calibrate_command.register(app)
+explain_command.register(app)
 bench_commands.register(app)
 
 

@@ -1,8 +1,8 @@
 """Topic segmentation: where one episode of a session ends and the next begins, decided turn by turn.
 
 A window slides over the turns: the last three of the open segment are compared with the next two, because single turns
-("Really?", "好啊") say little of their topic. Vectors are unsmoothed, since smoothed ones carry their neighbours and would
-see no boundary at all, and corrected for their language, since a change of language is no change of topic. The
+("Really?", "好啊") say little of their topic. Vectors are unsmoothed, since smoothed ones carry their neighbours and
+would see no boundary at all, and corrected for their language, since a change of language is no change of topic. The
 thresholds belong to the model's card.
 """
 
@@ -60,8 +60,8 @@ class SegmentationRules:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SegmentTurn:
-    """What segmentation looks at: the turn's (d,) vector, corrected for its language, its time and size, and whether it changes the topic
-    in so many words. Turns of untrusted origin never share a segment with others."""
+    """What segmentation looks at: the turn's (d,) vector, corrected for its language, its time and size, and whether it
+    changes the topic in so many words. Turns of untrusted origin never share a segment with others."""
 
     plain: NDArray[np.float32]
     occurred_at: datetime
@@ -101,7 +101,8 @@ def boundary_before(
 ) -> Boundary | None:
     """Return why `turn` begins a new segment, or None when it joins.
 
-    One stray turn is not a change of topic: where the turn after it is known, both count. A turn is never cut, so one longer than a segment may be makes a segment by itself.
+    One stray turn is not a change of topic: where the turn after it is known, both count. A turn is never cut, so one
+    longer than a segment may be makes a segment by itself.
     """
     if turn.untrusted != segment.untrusted:
         return Boundary.TRUST

@@ -12,6 +12,11 @@ from rearview.language.scripts import fold_width, has_han, languages
 from rearview.language.signals import is_question
 from rearview.language.tokens import tokens
 
+
+def _words(listed: str) -> list[str]:
+    return listed.split()
+
+
 _NUMBER = re.compile(r"[0-9]+(?:,[0-9]{3})+(?![0-9])|[0-9]+(?:[.:/-][0-9]+)*")
 _SCALED = re.compile(
     r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<scale>[万千百亿]|k\b|thousand\b|million\b|m\b)", re.IGNORECASE
@@ -25,17 +30,20 @@ _ZH_IDIOM = re.compile(
 _EN_NUMBERS = {
     word: value
     for value, word in enumerate(
-        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+        _words(
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+            " sixteen seventeen eighteen nineteen"
+        )
     )
-} | {word: 10 * (at + 2) for at, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"])}
-_WEEKDAYS = {name: f"weekday {at}" for at, name in enumerate(["mon", "tues", "wednes", "thurs", "fri", "satur", "sun"], start=1)}
+} | {word: 10 * (at + 2) for at, word in enumerate(_words("twenty thirty forty fifty sixty seventy eighty ninety"))}
+_WEEKDAYS = {name: f"weekday {at}" for at, name in enumerate(_words("mon tues wednes thurs fri satur sun"), start=1)}
 _EN_WEEKDAY = re.compile(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
 _ZH_WEEKDAY = re.compile("(?:周|星期|礼拜)([一二三四五六日天])")
 _ZH_WEEKDAYS = {"一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "日": 7, "天": 7}
 _MONTHS = {
     name: at
     for at, name in enumerate(
-        ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"], start=1
+        _words("january february march april may june july august september october november december"), start=1
     )
 }
 # "May" and "March" are words of other meanings unless they begin with a capital.
@@ -64,7 +72,10 @@ _FILLERS = frozenset(
         "by the way just really actually also too well please again anyway okay ok yes hey hi hello oh still right now"
     )
 ) | frozenset(
-    ["对了", "其实", "实真", "真的", "顺便", "便说", "再说", "说一", "一遍", "一下", "总之", "反正", "另外", "还有", "好", "嗯", "呀", "请", "要", "会", "有", "来", "说", "说到", "再次", "重申"]
+    _words(
+        "对了 其实 实真 真的 顺便 便说 再说 说一 一遍 一下 总之 反正 另外 还有"
+        " 好 嗯 呀 请 要 会 有 来 说 说到 再次 重申"
+    )
 )
 _FRAME = 0.5
 """From this share of the shorter text's words on, two texts are one frame, and other words in it other contents."""
@@ -78,6 +89,11 @@ def numbers(text: str) -> frozenset[str]:
 
     One is none of them: 一 and "one" are articles more often than numbers.
     """
+    return _numbers_and_rest(text)[0]
+
+
+def _numbers_and_rest(text: str) -> tuple[frozenset[str], str]:
+    """Return the numbers of a text, and the text without them."""
     rest = fold_width(text)
     found: list[str] = []
 
@@ -104,12 +120,20 @@ def numbers(text: str) -> frozenset[str]:
     for pattern, read in ((_EN_WEEKDAY, weekday), (_ZH_WEEKDAY, weekday), (_EN_MONTH, month), (_ZH_MONTH, month)):
         rest = pattern.sub(read, rest)
     rest = _NUMBER.sub(digits, _SCALED.sub(scaled, rest))
+
+    def chinese(match: re.Match[str]) -> str:
+        value = spelled_number(match.group())
+        found.append(str(value) if value is not None else match.group())
+        return " "
+
+    def english(match: re.Match[str]) -> str:
+        found.append(str(_english(match.group())))
+        return " "
+
     if has_han(rest):
-        for match in _ZH_NUMERAL.findall(_ZH_IDIOM.sub(" ", rest)):
-            value = spelled_number(match)
-            found.append(str(value) if value is not None else match)
-    found += [str(_english(match)) for match in _EN_NUMERAL.findall(_EN_IDIOM.sub(" ", rest))]
-    return frozenset(found) - {"1"}
+        rest = _ZH_NUMERAL.sub(chinese, _ZH_IDIOM.sub(" ", rest))
+    rest = _EN_NUMERAL.sub(english, _EN_IDIOM.sub(" ", rest))
+    return frozenset(found) - {"1"}, rest
 
 
 def difference(first: str, second: str) -> str | None:
@@ -134,7 +158,7 @@ def difference(first: str, second: str) -> str | None:
 
 
 def _content(text: str) -> set[str]:
-    return set(tokens(text)) - _FILLERS
+    return set(tokens(_numbers_and_rest(text)[1])) - _FILLERS
 
 
 def _negations(text: str) -> int:

@@ -53,12 +53,12 @@ class PendingEvents:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLink:
-    """That a memory came from an event, or that the event repeats what it knew."""
+    """That a memory came from an event, or that the event repeats one of its units, which it knew."""
 
     memory_id: UUID
     event_id: UUID
     sequence: int
-    repeats: bool = False
+    repeats: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

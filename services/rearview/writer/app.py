@@ -23,6 +23,7 @@ from rearview.adapters.postgres.policies import PostgresPolicyStore, RememberedP
 from rearview.adapters.postgres.search_units import SearchUnits
 from rearview.adapters.postgres.session_index import PostgresSessionIndex
 from rearview.adapters.redis.connection import RedisConnection
+from rearview.adapters.redis.handed_out import RedisHandedOut
 from rearview.adapters.redis.working_memory import RedisWorkingMemory
 from rearview.adapters.vault.aes_gcm_sealer import AesGcmSealer
 from rearview.domain.errors import Unavailable
@@ -42,6 +43,7 @@ from rearview.rpc.interceptors import IdentityInterceptor
 from rearview.rpc.service_process import meanwhile, service_process
 from rearview.writer.append_events import EventAppender
 from rearview.writer.config import WriterConfig
+from rearview.writer.echo_guard import EchoGuard
 from rearview.writer.end_session import SessionEnder
 from rearview.writer.forget import Forgetter
 from rearview.writer.index_session import IndexingRules, SessionIndexer
@@ -127,6 +129,7 @@ async def open_writer(
         )
         merges = MergeSchedule()
         working_memory = RedisWorkingMemory(redis, clock)
+        handed_out = RedisHandedOut(redis)
         log = PostgresEventLog(calls)
         store = PostgresMemoryStore(calls, units)
         index = PostgresSessionIndex(jobs, units)
@@ -143,8 +146,10 @@ async def open_writer(
             ender=SessionEnder(log, clock),
             keeper=MemoryKeeper(store, reader, redaction, PostgresPlaceholderNumbers(calls), merges, clock),
             updater=MemoryUpdater(store, reader, redaction, clock),
-            forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, redaction, clock),
-            indexer=SessionIndexer(index, embedder, analyzer, hasher, novelty, merges, clock, rules),
+            forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, handed_out, redaction, clock),
+            indexer=SessionIndexer(
+                index, embedder, analyzer, hasher, EchoGuard(handed_out, clock), novelty, merges, clock, rules
+            ),
             merger=UnitMerger(index, batch_units=config.merge_batch_units),
         )
 

@@ -107,7 +107,7 @@ class IndexPlan:
             if repetition is None:
                 continue
             memory_id = repetition.memory_id or self.opened[repetition.unit_id][1].memory_id
-            self.links.append(MemoryLink(memory_id, event.event_id, event.sequence, repeats=True))
+            self.links.append(MemoryLink(memory_id, event.event_id, event.sequence, repeats=repetition.unit_id))
             before = self.strengthened.get(memory_id)
             said_at = event.occurred_at
             self.strengthened[memory_id] = Strengthened(

@@ -18,6 +18,7 @@ from rearview.ports.embedder import Embedder
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.session_index import EventCapture, IndexedBatch, PendingEvents, SessionIndex
 from rearview.ports.working_memory import SessionKey
+from rearview.writer.echo_guard import EchoGuard, Heard
 from rearview.writer.episodes import KeptTurn
 from rearview.writer.index_plan import IndexPlan
 from rearview.writer.merge_schedule import MergeSchedule
@@ -44,6 +45,7 @@ class SessionIndexer:
         embedder: Embedder,
         analyzer: Analyzer,
         hasher: KeywordHasher,
+        echoes: EchoGuard,
         novelty: NoveltyGate,
         merges: MergeSchedule,
         clock: Clock,
@@ -53,6 +55,7 @@ class SessionIndexer:
         self._embedder = embedder
         self._analyzer = analyzer
         self._hasher = hasher
+        self._echoes = echoes
         self._novelty = novelty
         self._merges = merges
         self._clock = clock
@@ -97,7 +100,8 @@ class SessionIndexer:
     async def _write(self, pending: PendingEvents, *, close: bool, look_again: bool = False) -> bool:
         now = self._clock.now()
         stages: dict[str, float] = {}
-        read = await self._read(pending.events, stages)
+        heard = await self._echoes.heard(pending)
+        read = await self._read(heard, stages)
         kept = await self._embedded(pending, read, stages)
         novelty = await self._novelty.part(pending, kept, stages)
         generation = self._embedder.generation
@@ -139,15 +143,20 @@ class SessionIndexer:
         return written
 
     async def _read(
-        self, events: Sequence[Event], stages: dict[str, float]
+        self, heard: Sequence[Heard], stages: dict[str, float]
     ) -> list[tuple[Event, Analysis, CaptureDecision]]:
+        events = [one.event for one in heard]
+
         def read() -> list[tuple[Event, Analysis, CaptureDecision]]:
             analyses = self._analyzer.analyze_batch(
                 [event.searchable_text for event in events],
                 references=[event.occurred_at for event in events],
                 roles=[event.role.name.lower() for event in events],
             )
-            return [(e, a, decide(e, a.signals)) for e, a in zip(events, analyses, strict=True)]
+            return [
+                (one.event, analysis, decide(one.event, analysis.signals, echoed=one.echoed, empty=one.nothing_else))
+                for one, analysis in zip(heard, analyses, strict=True)
+            ]
 
         started = time.perf_counter()
         result = await asyncio.to_thread(read) if events else []

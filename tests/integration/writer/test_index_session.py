@@ -12,6 +12,7 @@ from rearview.domain.embedding_errors import ModelUnavailable
 from rearview.domain.event import EventRole, ToolCall
 from rearview.domain.forget import Forget, ForgetMemories, ForgetSession
 from rearview.domain.generation import EmbeddingGeneration
+from rearview.domain.ids import new_id
 from rearview.domain.memory import MemoryType
 from rearview.domain.search_unit import UnitFlag
 from rearview.domain.smoothing import smooth
@@ -19,7 +20,7 @@ from rearview.ports.embedder import Embedder
 from rearview.ports.session_index import IndexedBatch
 from rearview.writer.app import open_writer
 from rearview.writer.config import WriterConfig
-from tests.support.writer_fixtures import WriterBench
+from tests.support.writer_fixtures import WriterBench, add_namespace
 
 TRIP = [
     "We are planning a trip to Kyoto in April with my sister",
@@ -66,9 +67,13 @@ async def test_turns_indexed_one_by_one_have_the_windows_of_turns_indexed_togeth
     for at, text in enumerate(texts):
         await bench.append([replace(bench.turn(text), occurred_at=moment + timedelta(seconds=at))], "slowly")
         await bench.run_jobs(["index_session"])
-    await bench.append([replace(bench.turn(t), occurred_at=moment + timedelta(seconds=a)) for a, t in enumerate(texts)])
-    for session in ("slowly", "chat"):
-        await bench.writer.ender.end(bench.scope, session)
+    # Said again in one namespace, it would be known already.
+    elsewhere = replace(bench, scope=replace(bench.scope, namespace_id=new_id(), namespace="elsewhere"))
+    add_namespace(bench.superuser_url, elsewhere.scope)
+    turns = [replace(bench.turn(t), occurred_at=moment + timedelta(seconds=a)) for a, t in enumerate(texts)]
+    await elsewhere.append(turns)
+    await bench.writer.ender.end(bench.scope, "slowly")
+    await bench.writer.ender.end(elsewhere.scope, "chat")
     await bench.run_jobs(["index_session"])
 
     query = (

@@ -71,7 +71,7 @@ async def measure_turns(embedder: Embedder, generation: EmbeddingGeneration, sam
         figures[f"{language}_turn_contrast_median"] = float(np.median(contrast))
         figures[f"{language}_turn_contrast_refused"] = refused[-1]
     redundant = max(min(same), *refused)
-    for at, language in enumerate(LANGUAGES):
+    for language in LANGUAGES:
         kept = _cosines(spread, spread, sample.same_statement(language)) >= redundant
         kept_same_day = _cosines(same_day, same_day, sample.same_statement(language)) >= redundant
         figures[f"{language}_paraphrases_kept"] = float(kept.mean())

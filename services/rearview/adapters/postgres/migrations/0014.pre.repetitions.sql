@@ -5,9 +5,10 @@ ALTER TABLE event ADD COLUMN bands int4[] NOT NULL DEFAULT '{}';
 CREATE INDEX event_by_band ON event USING gin (tenant_id, namespace_id, bands)
   WHERE outcome = 2 AND NOT tombstoned AND bands <> '{}';
 
--- The event said again what the memory knew: it supports the memory, whose content came from other events. When those
--- are forgotten, it is looked at anew.
-ALTER TABLE memory_event ADD COLUMN repeats boolean NOT NULL DEFAULT false;
+-- The unit of the memory that the event said again; NULL where the memory came from the event. A repetition supports the
+-- memory, whose content is not its own: when that is forgotten, the event is looked at anew.
+ALTER TABLE memory_event ADD COLUMN repeats uuid;
+CREATE INDEX memory_event_repeating ON memory_event (tenant_id, namespace_id, repeats) WHERE repeats IS NOT NULL;
 
 -- Kept turns that share a band, the earliest first among equals. Runs as the owner because && is not leak-proof: under
 -- row-level security the index would not be used. It therefore checks the tenant itself.

@@ -47,7 +47,7 @@ WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_
 -- name: link_events
 INSERT INTO memory_event (tenant_id, namespace_id, session_id, memory_id, event_id, sequence, repeats)
 SELECT %(tenant_id)s, %(namespace_id)s, %(session_id)s, r.memory_id, r.event_id, r.sequence, r.repeats
-FROM json_to_recordset(%(links)s::json) AS r (memory_id uuid, event_id uuid, sequence bigint, repeats boolean)
+FROM json_to_recordset(%(links)s::json) AS r (memory_id uuid, event_id uuid, sequence bigint, repeats uuid)
 
 -- Said again is used again. Rows come in the order of their ids, so that two transactions never wait for each other.
 -- name: strengthen
@@ -71,7 +71,7 @@ SELECT count(*) OVER () AS turns, e.event_id, e.sequence, e.role, e.speaker, e.c
        e.redactions, e.occurred_at, e.created_at
 FROM memory_event l
 JOIN event e ON e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id
-WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.memory_id = %(memory_id)s AND NOT l.repeats
+WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.memory_id = %(memory_id)s AND l.repeats IS NULL
   AND NOT e.tombstoned
 ORDER BY e.sequence DESC LIMIT 1
 
