@@ -98,7 +98,12 @@ def _stem(model_name: str) -> str:
 
 
 def _content(described: Traversable) -> dict[str, Any]:
-    content: dict[str, Any] = yaml.safe_load(described.read_text(encoding="utf-8"))
+    try:
+        content = yaml.safe_load(described.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as failure:
+        raise ModelMismatch(f"{described.name} is not a model card: {failure}") from failure
+    if not isinstance(content, dict):
+        raise ModelMismatch(f"{described.name} is not a model card: it holds no fields")
     return content
 
 
