@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
+from rearview.client import Client, Turn
+from rearview.v1.event_pb2 import CaptureOutcome
+from tests.acceptance.conftest import in_fresh_namespace
 from tests.support.commands import last_json, rearview
 from tests.support.supervised_stack import SupervisedStack
 
@@ -152,3 +156,34 @@ def test_doctor(stack: SupervisedStack) -> None:
     assert content["ok"] is True
     services = ("postgres", "pgvector", "migrations", "valkey", "s3", "writer", "retriever", "lifecycle", "gateway")
     assert {part: verdicts[part] for part in services} == dict.fromkeys(services, "ok")
+
+
+def test_explain_says_what_became_of_a_turn(stack: SupervisedStack, client: Client) -> None:
+    passport = "我的护照放在书房左边的抽屉里，电话 13912345678"
+    in_fresh_namespace(client)
+    events = client.append_events("s1", [Turn(content=text) for text in (passport, "好的谢谢", passport)]).events
+    client.end_session("s1")
+    deadline = time.monotonic() + 120
+    while client.capture_trace(events[2].name).outcome == CaptureOutcome.CAPTURE_OUTCOME_PENDING:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    told = []
+    for event in events:
+        result = rearview(stack.folder.root, "explain", event.name, "--json")
+        assert result.returncode == 0, result.stderr
+        assert "护照" not in result.stdout
+        told.append(last_json(result))
+    assert [one["outcome"] for one in told] == ["kept", "dropped", "merged"]
+    assert told[2]["memories"] == told[0]["memories"] != []
+    assert told[0]["redactions"] == ["PHONE"]
+    assert told[0]["stage_milliseconds"]["novelty"] > 0
+    assert rearview(stack.folder.root, "explain", "nonsense", "--json").returncode == 1
+
+
+def test_calibrate_measures_the_built_in_model_and_writes_its_card(tmp_path: Path, models_dir: Path) -> None:
+    result = rearview(tmp_path, "calibrate", "--json")
+    assert result.returncode == 0, result.stderr
+    figures = last_json(result)
+    assert figures["segment_boundary_cosine"] == pytest.approx(0.336, abs=0.01)
+    assert figures["card"] is None
+    assert rearview(tmp_path, "calibrate", "--model", str(tmp_path / "nothing"), "--json").returncode == 1

@@ -3,12 +3,13 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from rearview.domain.capture import CaptureDecision, decide
 from rearview.domain.errors import Conflict
 from rearview.domain.event import Event
+from rearview.domain.importance import reference_counts
 from rearview.domain.segmentation import DEFAULT_LONGEST_GAP, SegmentationRules
 from rearview.domain.turn_text import unit_text
 from rearview.domain.unit_projection import MAX_TERMS
@@ -153,9 +154,11 @@ class SessionIndexer:
                 references=[event.occurred_at for event in events],
                 roles=[event.role.name.lower() for event in events],
             )
+            counts = reference_counts([[entity.canonical for entity in analysis.entities] for analysis in analyses])
+            rated = [replace(a.signals, reference_count=count) for a, count in zip(analyses, counts, strict=True)]
             return [
-                (one.event, analysis, decide(one.event, analysis.signals, echoed=one.echoed, empty=one.nothing_else))
-                for one, analysis in zip(heard, analyses, strict=True)
+                (one.event, analysis, decide(one.event, signals, echoed=one.echoed, empty=one.nothing_else))
+                for one, analysis, signals in zip(heard, analyses, rated, strict=True)
             ]
 
         started = time.perf_counter()
