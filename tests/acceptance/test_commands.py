@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
 
 from rearview.client import Client, Turn
-from rearview.v1.event_pb2 import CaptureOutcome
-from tests.acceptance.conftest import in_fresh_namespace
+from tests.support.client_steps import indexed
 from tests.support.commands import last_json, rearview
 from tests.support.supervised_stack import SupervisedStack
 
@@ -160,13 +158,9 @@ def test_doctor(stack: SupervisedStack) -> None:
 
 def test_explain_says_what_became_of_a_turn(stack: SupervisedStack, client: Client) -> None:
     passport = "我的护照放在书房左边的抽屉里，电话 13912345678"
-    in_fresh_namespace(client)
-    events = client.append_events("s1", [Turn(content=text) for text in (passport, "好的谢谢", passport)]).events
+    events = client.append_events("s1", [Turn("user", text) for text in (passport, "好的谢谢", passport)]).events
     client.end_session("s1")
-    deadline = time.monotonic() + 120
-    while client.capture_trace(events[2].name).outcome == CaptureOutcome.CAPTURE_OUTCOME_PENDING:
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+    indexed(client)
     told = []
     for event in events:
         result = rearview(stack.folder.root, "explain", event.name, "--json")

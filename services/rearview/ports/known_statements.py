@@ -16,9 +16,9 @@ from rearview.domain.text import Language
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AskedStatement:
-    """A statement to look for: its (d,) plain vector and the bands of its signature."""
+    """A statement to look for: its bands, and its (d,) plain vector unless only the same words count."""
 
-    plain: NDArray[np.float32]
+    plain: NDArray[np.float32] | None
     bands: tuple[int, ...]
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rearview.domain.event import CaptureOutcome, Event
 from rearview.domain.memory import MemoryType
 from rearview.domain.text import EntityType, Language, TimeRange
-from rearview.domain.turn_text import unit_text
+from rearview.domain.turn_text import is_question, unit_text
 from rearview.ports.analyzer import Analysis, Analyzer
 from rearview.ports.clock import Clock
 from rearview.ports.embedder import Embedder
@@ -129,7 +129,10 @@ class NoveltyGate:
         found = await self._known.candidates(
             session.tenant_id,
             session.namespace_id,
-            [AskedStatement(turn.plain, own) for turn, own in zip(turns, bands, strict=True)],
+            [
+                AskedStatement(turn.plain if _may_be_reworded(turn) else None, own)
+                for turn, own in zip(turns, bands, strict=True)
+            ],
             limit=PROPOSED_PER_KIND,
             now=self._clock.now(),
         )
@@ -166,7 +169,7 @@ class NoveltyGate:
         proposed = [
             (one, bool(one.languages & turn.analysis.languages))
             for turn, candidates in zip(turns, possible, strict=True)
-            if turn.decision.type is MemoryType.EPISODE
+            if _may_be_reworded(turn)
             for one in candidates
         ]
         for one, same_language in sorted(proposed, key=lambda pair: -pair[0].cosine):
@@ -225,7 +228,7 @@ class NoveltyGate:
             if self._same_words(turn, first):
                 found = Repetition(first.unit_id, first.memory_id, CaptureOutcome.MERGED, "near duplicate")
                 matches.append(_Match(first, 2.0, found))
-            elif turn.decision.type is MemoryType.EPISODE and first.vector is not None:
+            elif _may_be_reworded(turn) and first.vector is not None:
                 cosine = float(first.vector @ turn.topic)
                 least = self._least_cosine(first.languages, turn.analysis.languages)
                 if cosine >= least:
@@ -280,6 +283,11 @@ def _best(turn: KeptTurn, matches: Sequence[_Match], analyses: Mapping[UUID, Ana
         if _named(analysis) == _named(turn.analysis) and _dated(analysis) == _dated(turn.analysis):
             return match.repetition
     return None
+
+
+def _may_be_reworded(turn: KeptTurn) -> bool:
+    """Whether other words may say the same. A question tells nothing, and is not worth the search."""
+    return turn.decision.type is MemoryType.EPISODE and not is_question(turn.event.content)
 
 
 def _may_hold(known: MemoryType, turn: KeptTurn) -> bool:

@@ -30,7 +30,11 @@ class PostgresKnownStatements:
         if not asked:
             return found
         turns = as_records(
-            {"number": at, "embedding": vector_text(one.plain), "bands": list(one.bands)}
+            {
+                "number": at,
+                "embedding": None if one.plain is None else vector_text(one.plain),
+                "bands": list(one.bands),
+            }
             for at, one in enumerate(asked)
         )
         async with self._database.transaction(tenant_id) as connection:

@@ -22,7 +22,7 @@ units AS (
     AND u.unit_id IN (SELECT p.unit_id FROM proposed p))
 SELECT DISTINCT ON (p.number, u.unit_id)
        p.number, u.unit_id, u.memory_id, u.flags, m.type, m.occurred_at AS memory_occurred_at,
-       1 - (u.embedding <=> a.embedding) AS cosine,
+       coalesce(1 - (u.embedding <=> a.embedding), 0) AS cosine,
        CASE WHEN e.event_id IS NULL THEN m.content END AS memory_content,
        e.event_id, e.sequence, e.role, e.speaker, e.content, e.tool_call, e.image_caption, e.redactions, e.occurred_at,
        e.created_at
