@@ -101,7 +101,8 @@ def boundary_before(
 ) -> Boundary | None:
     """Return why `turn` begins a new segment, or None when it joins.
 
-    One stray turn is not a change of topic: where the turn after it is known, both count. A turn is never cut, so one
+    One stray turn is not a change of topic: where the turn after it is known, both count, and where it
+    is not, one turn alone does not end a segment of one. A turn is never cut, so one
     longer than a segment may be makes a segment by itself.
     """
     if turn.untrusted != segment.untrusted:
@@ -113,6 +114,8 @@ def boundary_before(
     if turn.announced:
         return Boundary.ANNOUNCED
     if following is None or following.untrusted != turn.untrusted:
+        if len(segment.recent) < LOOK_AHEAD:
+            return None
         return Boundary.TOPIC if _alike(segment, turn.plain) < rules.turn_cosine else None
     return Boundary.TOPIC if _alike(segment, turn.plain + following.plain) < rules.boundary_cosine else None
 

@@ -18,7 +18,7 @@ START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 NORTH = np.array([1.0, 0.0], dtype=np.float32)
 EAST = np.array([0.0, 1.0], dtype=np.float32)
 TURN = SegmentTurn(NORTH, START, 40)
-SEGMENT = OpenSegment.starting_with(TURN)
+SEGMENT = OpenSegment.starting_with(TURN).joined_by(TURN)
 
 
 def test_a_like_turn_joins() -> None:
@@ -33,6 +33,13 @@ def test_one_stray_turn_is_not_a_change_of_topic() -> None:
     stray = replace(TURN, plain=EAST)
     assert boundary_before(SEGMENT, stray, TURN, RULES) is None
     assert boundary_before(SEGMENT, stray, stray, RULES) is Boundary.TOPIC
+
+
+def test_one_turn_alone_does_not_end_a_segment_of_one() -> None:
+    begun = OpenSegment.starting_with(TURN)
+    other = replace(TURN, plain=EAST)
+    assert boundary_before(begun, other, None, RULES) is None
+    assert boundary_before(begun, other, other, RULES) is Boundary.TOPIC
 
 
 def test_the_next_two_turns_are_looked_at_together() -> None:
