@@ -158,7 +158,7 @@ def test_doctor(stack: SupervisedStack) -> None:
 
 def test_explain_says_what_became_of_a_turn(stack: SupervisedStack, client: Client) -> None:
     passport = "我的护照放在书房左边的抽屉里，电话 13912345678"
-    events = client.append_events("s1", [Turn("user", text) for text in (passport, "好的谢谢", passport)]).events
+    events = client.append_events("s1", [Turn("user", text) for text in (passport, "好的，谢谢！", passport)]).events
     client.end_session("s1")
     indexed(client)
     told = []
@@ -174,8 +174,8 @@ def test_explain_says_what_became_of_a_turn(stack: SupervisedStack, client: Clie
     assert rearview(stack.folder.root, "explain", "nonsense", "--json").returncode == 1
 
 
-def test_calibrate_measures_the_built_in_model_and_writes_its_card(tmp_path: Path, models_dir: Path) -> None:
-    result = rearview(tmp_path, "calibrate", "--json")
+def test_calibrate_measures_the_built_in_model(stack: SupervisedStack, tmp_path: Path) -> None:
+    result = rearview(stack.folder.root, "calibrate", "--json")
     assert result.returncode == 0, result.stderr
     figures = last_json(result)
     assert figures["segment_boundary_cosine"] == pytest.approx(0.336, abs=0.01)
