@@ -10,6 +10,7 @@ from rearview.domain.context_window import OpenWindows
 from rearview.domain.event import CaptureOutcome, Event
 from rearview.domain.memory import Memory
 from rearview.domain.unit_projection import KeywordStatistics, SearchUnit, UnitProjection
+from rearview.ports.stated_facts import StatedFact
 from rearview.ports.working_memory import SessionKey
 
 
@@ -36,6 +37,7 @@ class PendingEvents:
         windows: the last turns' windows.
         episode: the open episode, if any.
         last_appended_at: when the newest event was stored.
+        earlier: the last few events before these, in order, as context.
     """
 
     session: SessionKey
@@ -48,6 +50,7 @@ class PendingEvents:
     windows: OpenWindows
     episode: OpenEpisode | None
     last_appended_at: datetime | None
+    earlier: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,7 @@ class IndexedBatch:
         indexed_sequence: where indexing stands from now on.
         close_windows_at: when to look whether the session has fallen silent; None for not at all.
         merge_units_at: when to move closed units to the main index; None for not at all.
+        facts: what the turns state, in order; what of it is stored is decided in the transaction.
     """
 
     pending: PendingEvents
@@ -118,6 +122,7 @@ class IndexedBatch:
     indexed_sequence: int
     close_windows_at: datetime | None = None
     merge_units_at: datetime | None = None
+    facts: tuple[StatedFact, ...] = ()
 
 
 class SessionIndex(Protocol):

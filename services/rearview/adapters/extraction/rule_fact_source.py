@@ -39,7 +39,11 @@ class RuleFactSource:
                 TurnReading(
                     event_id=turn.event_id,
                     facts=self._extractor.extract_facts(
-                        turn.text, role, reference=turn.occurred_at, previous=spoken[max(at - _MOST_EARLIER, 0) : at]
+                        turn.text,
+                        role,
+                        reference=turn.occurred_at,
+                        previous=spoken[max(at - _MOST_EARLIER, 0) : at],
+                        tool=turn.tool,
                     ),
                     entities=analysis.entities,
                     intent=analysis.intent,

@@ -1,6 +1,6 @@
 """Memories stored and changed by request, in PostgreSQL."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -9,6 +9,7 @@ from uuid import UUID
 from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.consequences import bump_epoch, enqueue_merge
 from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.facts import FactWriter
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
 from rearview.adapters.postgres.memory_rows import insert_memories, read_memories, replace_memory
 from rearview.adapters.postgres.originals import replace_memory_original
@@ -26,6 +27,7 @@ from rearview.domain.search_unit import UnitFlag
 from rearview.domain.unit_projection import KeywordStatistics
 from rearview.domain.writing import Remembered, RememberOutcome, RequestKey
 from rearview.ports.memory_store import NewMemory
+from rearview.ports.stated_facts import StatedFact
 
 _SQL = load_queries("memory_store")
 
@@ -36,6 +38,7 @@ class PostgresMemoryStore:
     def __init__(self, database: Database, units: SearchUnits) -> None:
         self._database = database
         self._units = units
+        self._facts = FactWriter(units)
 
     async def remembered_before(self, scope: Scope, request: RequestKey) -> Remembered | None:
         """Return the answer of a request that was carried out before; see `MemoryStore.remembered_before`."""
@@ -67,6 +70,7 @@ class PostgresMemoryStore:
         request: RequestKey | None,
         now: datetime,
         merge_units_at: datetime | None,
+        facts: tuple[StatedFact, ...] = (),
     ) -> Remembered:
         """Store a memory unless it is known word for word; see `MemoryStore.remember`."""
         async with self._database.transaction(scope.tenant_id) as connection:
@@ -80,13 +84,19 @@ class PostgresMemoryStore:
             else:
                 known = await _live(connection, scope, known_id)
                 remembered = Remembered(known, RememberOutcome.REDUNDANT, (known_id,))
-            result = {"memory_id": str(remembered.memory.memory_id), "outcome": int(remembered.outcome)}
+            remembered = await self._state(connection, scope, remembered, facts, now)
+            result = {
+                "memory_id": str(remembered.memory.memory_id),
+                "outcome": int(remembered.outcome),
+                "related": [str(memory_id) for memory_id in remembered.related],
+            }
             await keep_result(connection, scope.tenant_id, request, result, now)
             names = [_name(scope, remembered.memory.memory_id)]
             await record_audit(
                 connection, scope.tenant_id, scope, "memory.remember", names, now, remembered.outcome.name
             )
-            await bump_epoch(connection, scope.tenant_id, scope.namespace_id, breaking=False)
+            breaking = remembered.outcome is RememberOutcome.SUPERSEDED
+            await bump_epoch(connection, scope.tenant_id, scope.namespace_id, breaking=breaking)
         return remembered
 
     async def update(
@@ -123,6 +133,16 @@ class PostgresMemoryStore:
             await bump_epoch(connection, tenant_id, namespace_id, breaking=True)
         return replace(after, version=before.version + 1)
 
+    async def _state(
+        self, connection: Connection, scope: Scope, remembered: Remembered, facts: Sequence[StatedFact], now: datetime
+    ) -> Remembered:
+        """Write what was stated, by the memory that says it: the new one, or the one that said so before."""
+        source_id = remembered.memory.memory_id
+        stated = [replace(fact, value=replace(fact.value, source_id=source_id)) for fact in facts]
+        written = await self._facts.write(connection, scope.tenant_id, scope.namespace_id, stated, now)
+        superseded = written.superseded.get(source_id, ())
+        return Remembered(remembered.memory, RememberOutcome.SUPERSEDED, superseded) if superseded else remembered
+
     async def _store(
         self, connection: Connection, scope: Scope, new: NewMemory, now: datetime, merge_units_at: datetime | None
     ) -> None:
@@ -152,7 +172,7 @@ class PostgresMemoryStore:
     async def _answer_again(self, connection: Connection, scope: Scope, earlier: Mapping[str, Any]) -> Remembered:
         memory = await _live(connection, scope, UUID(earlier["memory_id"]))
         outcome = RememberOutcome(earlier["outcome"])
-        related = (memory.memory_id,) if outcome is RememberOutcome.REDUNDANT else ()
+        related = tuple(UUID(memory_id) for memory_id in earlier.get("related", ()))
         return Remembered(memory, outcome, related)
 
 
