@@ -140,6 +140,10 @@ def _placed(new: HeldValue, timeline: Sequence[HeldValue]) -> Resolution:
     else:
         stored = replace(new, state=MemoryState.ACTIVE)
     changed = [] if holding is None else [_superseded(holding, new)]
+    if stored.state is MemoryState.ACTIVE:
+        # A restored value may be active out of its order; there is one active value whatever happened before.
+        others = [value for value in timeline if value.state is MemoryState.ACTIVE and value is not holding]
+        changed += [_superseded(value, new) for value in others if value.position < new.position]
     effect = Effect.STORED if stored.state is MemoryState.ACTIVE else Effect.HISTORY
     return Resolution(effect, stored, changed=tuple(changed), superseded=tuple(value.memory_id for value in changed))
 

@@ -1,7 +1,7 @@
 """Histories of facts in PostgreSQL: summaries of them, and the undoing of a supersession."""
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -28,6 +28,7 @@ from rearview.ports.memory_store import NewMemory
 MOST_VALUES = 100
 """So many of the newest values a summary looks at."""
 
+_MOMENT = timedelta(microseconds=1)
 _REPLACING = frozenset((Stance.CHANGE, Stance.CORRECTION))
 
 
@@ -62,7 +63,7 @@ class PostgresFactHistories:
 
     async def undo(self, scope: Scope, memory_id: UUID, *, request: RequestKey | None, now: datetime) -> Memory:
         """Make a value active again; see `FactHistories.undo`."""
-        tenant_id, namespace_id = scope.tenant_id, scope.namespace_id
+        tenant_id = scope.tenant_id
         async with self._database.transaction(tenant_id) as connection:
             earlier = await earlier_result(connection, tenant_id, request)
             if earlier is None:
@@ -87,10 +88,9 @@ class PostgresFactHistories:
             for value in known.values()
             if value.memory_id != memory_id and _stands_in_its_place(value, restored)
         ]
-        # From now on it counts as told now, so that what is said next takes its place.
-        again = replace(
-            restored, state=MemoryState.ACTIVE, superseded_by=None, valid_to=None, told_at=max(now, restored.told_at)
-        )
+        # From now on it counts as told last, so that what is said next takes its place.
+        told_at = max(now, *(value.told_at + _MOMENT for value in (restored, *displaced)))
+        again = replace(restored, state=MemoryState.ACTIVE, superseded_by=None, valid_to=None, told_at=told_at)
         await change_values(connection, tenant_id, namespace_id, [*displaced, again], now)
         changed = [value.memory_id for value in (*displaced, again)]
         await self._units.restore(connection, tenant_id, namespace_id, changed)
