@@ -21,8 +21,8 @@ _REPLACING = frozenset((Stance.CHANGE, Stance.CORRECTION))
 class HeldValue:
     """A value of one subject's attribute, on record or about to be.
 
-    `told_at` and `source_id` (an event, or an explicit memory) place it in the timeline. `starts_at` is when it began
-    to hold; `valid_to` is when it ceased to. An active value with a `valid_to` was told of as a bounded time: it is no
+    `told_at` and `source_id` (an event, or an explicit memory) place it in the timeline; `said_until` is when it was
+    last said again. `starts_at` is when it began to hold; `valid_to` is when it ceased to. An active value with a `valid_to` was told of as a bounded time: it is no
     part of a timeline and neither supersedes nor is superseded.
     """
 
@@ -41,6 +41,7 @@ class HeldValue:
     valid_to: datetime | None = None
     state: MemoryState = MemoryState.ACTIVE
     superseded_by: UUID | None = None
+    said_until: datetime | None = None
 
     @property
     def is_bounded(self) -> bool:
@@ -118,9 +119,8 @@ def resolve(new: HeldValue, known: Sequence[HeldValue]) -> Resolution:
 
 
 def _placed(new: HeldValue, timeline: Sequence[HeldValue]) -> Resolution:
-    before = next((value for value in reversed(timeline) if value.position < new.position), None)
     after = next((value for value in timeline if value.position > new.position), None)
-    holding = before if before is not None and before.held_at(new.told_at) else None
+    holding = next((v for v in reversed(timeline) if v.position < new.position and v.held_at(new.told_at)), None)
     if holding is not None and _same_claim(holding, new):
         return Resolution(Effect.CONFIRMED, confirmed=holding.memory_id)
     if new.single_valued and new.denied and holding is not None and not holding.same_value(new):
@@ -133,6 +133,12 @@ def _placed(new: HeldValue, timeline: Sequence[HeldValue]) -> Resolution:
         if holding is not None:
             changed.append(replace(holding, valid_to=_end(holding, earlier)))
         return Resolution(Effect.CONFIRMED, confirmed=after.memory_id, changed=tuple(changed))
+    if holding is not None and holding.said_until is not None and holding.said_until > new.told_at:
+        # The other value was said before and after, so this one has been replaced by it since.
+        between = replace(
+            new, state=MemoryState.SUPERSEDED, superseded_by=holding.memory_id, valid_to=holding.said_until
+        )
+        return Resolution(Effect.HISTORY, between)
     if holding is not None and holding.valid_to is not None:
         stored = replace(new, state=holding.state, valid_to=holding.valid_to, superseded_by=holding.superseded_by)
     elif after is not None:

@@ -1,8 +1,7 @@
 """Facts in the write path: read from turns, resolved against what is known, kept as history, undone, forgotten."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 import pytest
 
@@ -96,9 +95,15 @@ async def test_what_states_nothing_of_the_user_supersedes_nothing(bench: WriterB
     await say(bench, "我喜欢喝美式", "My budget is 8000", "I live in Beijing")
     await say(bench, harmless, session="later", day=1)
 
-    active = [(*row.values(),) for row in await bench.rows(
-        "SELECT fact_attribute, fact_value_key FROM memory WHERE fact_subject = 'user' AND state = 1 ORDER BY 1")]  # fmt: skip
-    assert active == [("budget", "8000"), ("likes", "americano"), ("residence", "beijing")]
+    active = await bench.rows(
+        "SELECT fact_attribute AS attribute, fact_value_key AS value FROM memory"
+        " WHERE fact_subject = 'user' AND state = 1 ORDER BY fact_attribute"
+    )
+    assert [(row["attribute"], row["value"]) for row in active] == [
+        ("budget", "8000"),
+        ("likes", "americano"),
+        ("residence", "beijing"),
+    ]
 
 
 async def test_a_change_of_preference_replaces_what_stands_in_its_category(bench: WriterBench) -> None:
@@ -312,10 +317,3 @@ async def test_a_correction_in_the_next_batch_knows_what_it_corrects(bench: Writ
     (active,) = await facts(bench, "budget", state=1)
     assert active["value"] == "5000"
     assert "budget" in active["content"]
-
-
-def _day(number: int) -> datetime:
-    return START + timedelta(days=number)
-
-
-_ = UUID

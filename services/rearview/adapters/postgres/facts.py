@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -148,7 +149,17 @@ class _Outcome:
             self.stored[memory_id] = fact
             self.links.append((memory_id, fact))
         elif resolution.confirmed is not None:
-            self.links.append((resolution.confirmed, fact))
+            self._confirm(resolution.confirmed, fact, known)
+
+    def _confirm(self, memory_id: UUID, fact: StatedFact, known: dict[UUID, HeldValue]) -> None:
+        value = known[memory_id]
+        said_until = max(value.said_until or value.told_at, fact.value.told_at)
+        known[memory_id] = confirmed = replace(value, said_until=said_until)
+        if memory_id in self.stored:
+            self.values[memory_id] = confirmed
+        elif confirmed != value:
+            self.changed[memory_id] = confirmed
+        self.links.append((memory_id, fact))
 
 
 async def lock_attributes(
@@ -218,6 +229,7 @@ def held_value_of(row: Mapping[str, Any]) -> HeldValue:
         valid_to=row["valid_to"],
         state=MemoryState(row["state"]),
         superseded_by=row["superseded_by"],
+        said_until=row["occurred_until"],
     )
 
 
@@ -237,6 +249,7 @@ def fact_record(stated: StatedFact, value: HeldValue) -> dict[str, object]:
         "category": value.category,
         "replaces": value.replaces,
         "told_at": value.told_at,
+        "said_until": value.said_until,
         "source_id": value.source_id,
         "state": int(value.state),
         "valid_from": value.starts_at,
@@ -279,6 +292,7 @@ def _value_record(value: HeldValue) -> dict[str, object]:
         "valid_to": value.valid_to,
         "superseded_by": value.superseded_by,
         "told_at": value.told_at,
+        "said_until": value.said_until,
     }
 
 

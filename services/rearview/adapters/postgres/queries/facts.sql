@@ -8,7 +8,7 @@ SELECT pg_advisory_xact_lock(k.lock) FROM unnest(%(locks)s::bigint[]) AS k (lock
 -- name: lock_known
 SELECT m.memory_id, m.fact_subject, m.fact_attribute, m.fact_value_key, m.fact_unit, m.fact_denied, m.single_valued,
        m.fact_stance, m.fact_category, m.fact_replaces, m.fact_told_at, m.fact_source_id, m.trust, m.valid_from, m.valid_to,
-       m.occurred_at, m.state, m.superseded_by
+       m.occurred_at, m.occurred_until, m.state, m.superseded_by
 FROM memory m
 WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id IN (
   SELECT x.memory_id
@@ -26,9 +26,9 @@ ORDER BY m.memory_id FOR UPDATE OF m
 -- name: change_values
 UPDATE memory m
 SET state = r.state, valid_from = coalesce(r.valid_from, m.valid_from), valid_to = r.valid_to, superseded_by = r.superseded_by,
-    fact_told_at = r.told_at, updated_at = %(now)s, version = m.version + 1
+    fact_told_at = r.told_at, occurred_until = coalesce(r.said_until, m.occurred_until), updated_at = %(now)s, version = m.version + 1
 FROM json_to_recordset(%(values)s::json) AS r (memory_id uuid, state smallint, valid_from timestamptz, valid_to timestamptz,
-  superseded_by uuid, told_at timestamptz)
+  superseded_by uuid, told_at timestamptz, said_until timestamptz)
 WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = r.memory_id
 
 -- name: describe_facts
@@ -37,10 +37,10 @@ SET fact_subject = r.subject, fact_attribute = r.attribute, fact_value = r.value
     single_valued = r.single_valued, fact_value_key = r.value_key, fact_denied = r.denied, fact_stance = r.stance,
     fact_category = r.category, fact_replaces = r.replaces, fact_told_at = r.told_at, fact_source_id = r.source_id,
     state = r.state, valid_from = r.valid_from, valid_to = r.valid_to, superseded_by = r.superseded_by,
-    extractor = r.extractor, prompt_version = r.prompt_version, extraction_note = r.note, derived = r.derived
+    occurred_until = coalesce(r.said_until, m.occurred_until), extractor = r.extractor, prompt_version = r.prompt_version, extraction_note = r.note, derived = r.derived
 FROM json_to_recordset(%(facts)s::json) AS r (memory_id uuid, subject text, attribute text, value text, unit text,
   single_valued boolean, value_key text, denied boolean, stance text, category text, replaces text, told_at timestamptz,
-  source_id uuid, state smallint, valid_from timestamptz, valid_to timestamptz, superseded_by uuid, extractor text,
+  source_id uuid, said_until timestamptz, state smallint, valid_from timestamptz, valid_to timestamptz, superseded_by uuid, extractor text,
   prompt_version text, note text, derived boolean)
 WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = r.memory_id
 
