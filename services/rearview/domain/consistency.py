@@ -22,8 +22,8 @@ class HeldValue:
     """A value of one subject's attribute, on record or about to be.
 
     `told_at` and `source_id` (an event, or an explicit memory) place it in the timeline; `said_until` is when it was
-    last said again. `starts_at` is when it began to hold; `valid_to` is when it ceased to. An active value with a `valid_to` was told of as a bounded time: it is no
-    part of a timeline and neither supersedes nor is superseded.
+    last said again. `starts_at` is when it began to hold; `valid_to` is when it ceased to. An active value with a
+    `valid_to` was told of as a bounded time: it is no part of a timeline and neither supersedes nor is superseded.
     """
 
     memory_id: UUID

@@ -1,10 +1,9 @@
 """Statements on their way into memory: what is stored of them is decided where others cannot write meanwhile."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from uuid import UUID
 
-from rearview.domain.consistency import Effect, HeldValue
+from rearview.domain.consistency import HeldValue
 from rearview.domain.keyword_bag import KeywordBag
 from rearview.domain.memory import Memory
 from rearview.domain.unit_projection import SearchUnit
@@ -38,11 +37,3 @@ class StatedFact:
     unit: SearchUnit | None = None
     bag: KeywordBag | None = None
     adopts_turn: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FactsWritten:
-    """What became of statements, in their order, and the values that each source superseded, by source."""
-
-    effects: tuple[Effect, ...] = ()
-    superseded: Mapping[UUID, tuple[UUID, ...]] = field(default_factory=dict)

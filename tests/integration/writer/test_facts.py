@@ -41,59 +41,54 @@ async def say(bench: WriterBench, *texts: str, session: str = "chat", day: int =
     return told
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "attribute", "old", "new"),
-    [
-        ("My budget is 8000", "My 预算 is now 一万二", "budget", "8000", "12000"),
-        ("我的预算是8000", "My budget is 9000", "budget", "8000", "9000"),
-        ("I live in Beijing", "我去年搬到上海了", "residence", "beijing", "shanghai"),
-        ("我住在北京", "I moved to Berlin last month", "residence", "beijing", "berlin"),
-    ],
-)
-async def test_a_new_value_takes_the_place_of_the_old_in_any_language(
-    bench: WriterBench, first: str, second: str, attribute: str, old: str, new: str
-) -> None:
-    await say(bench, first)
-    (event,) = await say(bench, second, session="later", day=1)
+async def test_a_new_value_takes_the_place_of_the_old_in_any_language(bench: WriterBench) -> None:
+    await say(bench, "My budget is 8000", "我住在北京")
+    (event,) = await say(bench, "My 预算 is now 一万二", session="later", day=1)
+    await say(bench, "I moved to Berlin last month", session="later", day=1)
 
-    before, now = await facts(bench, attribute)
-    assert (before["value"], before["state"]) == (old, MemoryState.SUPERSEDED)
-    assert (now["value"], now["state"]) == (new, MemoryState.ACTIVE)
+    lived, lives = await facts(bench, "residence")
+    assert [(lived["value"], lived["state"]), (lives["value"], lives["state"])] == [("beijing", 2), ("berlin", 1)]
+    before, now = await facts(bench, "budget")
+    assert (before["value"], before["state"]) == ("8000", MemoryState.SUPERSEDED)
+    assert (now["value"], now["state"]) == ("12000", MemoryState.ACTIVE)
     assert before["superseded_by"] == now["memory_id"]
     assert before["valid_to"] == now["valid_from"] == START + timedelta(days=1)
     assert now["extractor"] == "rules"
-    states = await bench.rows("SELECT unit_id, state FROM search_unit_fresh_1 WHERE unit_id = memory_id")
-    assert {row["unit_id"]: row["state"] for row in states} == {before["memory_id"]: 1, now["memory_id"]: 0}
+    units = await bench.rows("SELECT unit_id, state FROM search_unit_fresh_1 WHERE unit_id = memory_id")
+    states = {row["unit_id"]: row["state"] for row in units}
+    assert (states[before["memory_id"]], states[now["memory_id"]]) == (1, 0)
     capture = (await bench.rows("SELECT capture FROM event WHERE event_id = %s", event.event_id))[0]["capture"]
     assert capture["superseded_ids"] == [str(before["memory_id"])]
 
 
-@pytest.mark.parametrize(("love", "hate"), [("I love jazz", "I hate jazz"), ("我喜欢爵士乐", "我讨厌爵士乐")])
-async def test_love_and_later_hate_leave_one_current_fact(bench: WriterBench, love: str, hate: str) -> None:
-    await say(bench, love)
-    await say(bench, hate, session="later", day=1)
+async def test_love_and_later_hate_leave_one_current_fact(bench: WriterBench) -> None:
+    await say(bench, "I love jazz", "我喜欢榴莲")
+    await say(bench, "I hate jazz", "我讨厌榴莲", session="later", day=1)
 
-    loved, hated = await facts(bench, "likes")
-    assert (loved["denied"], loved["state"]) == (False, MemoryState.SUPERSEDED)
-    assert (hated["denied"], hated["state"]) == (True, MemoryState.ACTIVE)
+    told = await facts(bench, "likes")
+    assert sorted((row["value"], row["denied"], row["state"]) for row in told) == [
+        ("durian", False, 2),
+        ("durian", True, 1),
+        ("jazz", False, 2),
+        ("jazz", True, 1),
+    ]
 
 
-@pytest.mark.parametrize(
-    "harmless",
-    [
-        "今天想喝拿铁",
-        "如果我的预算是20000就好了",
-        "My brother's budget is 500",
-        "她说她喜欢拿铁",
-        "What if my budget were 30000?",
-        "我在想预算要不要改成20000",
-        "Beijing hosted the Olympics in 2008",
-        "我用Budget这家公司租过车",
-    ],
+HARMLESS = (
+    "今天想喝拿铁",
+    "如果我的预算是20000就好了",
+    "My brother's budget is 500",
+    "她说她喜欢拿铁",
+    "What if my budget were 30000?",
+    "我在想预算要不要改成20000",
+    "Beijing hosted the Olympics in 2008",
+    "我用Budget这家公司租过车",
 )
-async def test_what_states_nothing_of_the_user_supersedes_nothing(bench: WriterBench, harmless: str) -> None:
+
+
+async def test_what_states_nothing_of_the_user_supersedes_nothing(bench: WriterBench) -> None:
     await say(bench, "我喜欢喝美式", "My budget is 8000", "I live in Beijing")
-    await say(bench, harmless, session="later", day=1)
+    await say(bench, *HARMLESS, session="later", day=1)
 
     active = await bench.rows(
         "SELECT fact_attribute AS attribute, fact_value_key AS value FROM memory"
@@ -124,10 +119,9 @@ async def test_values_that_add_up_stay_side_by_side(bench: WriterBench) -> None:
     assert len(await facts(bench, "allergy", state=1)) == 3
 
 
-@pytest.mark.parametrize("retraction", ["Forget the budget", "忘掉我的预算"])
-async def test_a_retraction_ends_a_value_and_puts_nothing_in_its_place(bench: WriterBench, retraction: str) -> None:
+async def test_a_retraction_ends_a_value_and_puts_nothing_in_its_place(bench: WriterBench) -> None:
     await say(bench, "My budget is 8000")
-    await say(bench, retraction, day=1, session="later")
+    await say(bench, "忘掉我的预算", day=1, session="later")
 
     (ended,) = await facts(bench, "budget")
     assert ended["state"] == MemoryState.INACTIVE
@@ -297,6 +291,17 @@ async def test_remembering_keeps_the_text_and_its_facts_supersede(bench: WriterB
         bench.scope, Forget(bench.scope.namespace, ForgetMemories((remembered.memory.memory_id,)))
     )
     assert [row["value"] for row in await facts(bench, "budget")] == ["8000"]
+
+
+async def test_what_is_forbidden_or_decided_is_one_memory_and_a_fact(bench: WriterBench) -> None:
+    await say(bench, "You must not deploy on Fridays", "We've decided to hire Lena", "永远不要在周五发布")
+
+    told = await bench.rows(
+        "SELECT type, fact_attribute AS attribute, derived, content FROM memory WHERE type IN (5, 6) ORDER BY content"
+    )
+    assert all(row["attribute"] in ("constraint", "decision") for row in told)
+    assert len(told) == len({row["content"] for row in told}) == 3
+    assert [row["derived"] for row in told if row["content"].isascii()] == [False, False]
 
 
 async def test_speakers_with_names_are_kept_apart(bench: WriterBench) -> None:

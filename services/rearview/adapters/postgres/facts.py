@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,13 +13,13 @@ from rearview.adapters.postgres.memory_rows import insert_memories
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records
 from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
-from rearview.domain.consistency import Effect, HeldValue, Resolution, confidence, resolve
+from rearview.domain.consistency import HeldValue, Resolution, confidence, resolve
 from rearview.domain.fact import Stance
 from rearview.domain.fact_history import LEAST_VALUES
-from rearview.domain.keyword_bag import count_units
+from rearview.domain.keyword_bag import KeywordBag
 from rearview.domain.memory import Fact, MemoryState, Trust
 from rearview.domain.search_unit import UnitFlag
-from rearview.ports.stated_facts import FactsWritten, StatedFact
+from rearview.ports.stated_facts import StatedFact
 
 SQL = load_queries("facts")
 MOST_KNOWN = 500
@@ -27,6 +27,21 @@ MOST_KNOWN = 500
 
 Attribute = tuple[str, str]
 """A subject and its attribute."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactsWritten:
+    """What became of statements.
+
+    Attributes:
+        superseded: the values that each source superseded, by source.
+        added: what the caller is to count, with the keyword bags in `bags`, in one go with all else that it counts:
+            counters are locked in order.
+    """
+
+    superseded: Mapping[UUID, tuple[UUID, ...]] = field(default_factory=dict)
+    added: NamespaceDelta = field(default_factory=NamespaceDelta)
+    bags: tuple[KeywordBag, ...] = ()
 
 
 class FactWriter:
@@ -53,13 +68,13 @@ class FactWriter:
             values = known.setdefault(_attribute_of(fact), {})
             outcome.add(fact, resolve(fact.value, tuple(values.values())), values)
         await self._write_values(connection, place, outcome)
-        stored = [fact for fact in outcome.stored.values() if not fact.adopts_turn]
-        await self._count(connection, tenant_id, namespace_id, stored)
         touched = sorted({*outcome.changed, *outcome.stored})
         if touched:
             await self._units.restore(connection, tenant_id, namespace_id, touched)
             await enqueue_summaries(connection, tenant_id, namespace_id, touched)
-        return FactsWritten(tuple(outcome.effects), outcome.superseded)
+        made = [fact for fact in outcome.stored.values() if not fact.adopts_turn]
+        bags = tuple(fact.bag for fact in made if fact.bag is not None)
+        return FactsWritten(outcome.superseded, _added(made, bags), bags)
 
     async def _known(
         self, connection: Connection, place: Mapping[str, Any], facts: Sequence[StatedFact]
@@ -103,29 +118,11 @@ class FactWriter:
         await _link(connection, place, outcome.links)
         await recount(connection, tenant_id, namespace_id, {memory_id for memory_id, _ in outcome.links}, now)
 
-    async def _count(
-        self, connection: Connection, tenant_id: UUID, namespace_id: UUID, made: Sequence[StatedFact]
-    ) -> None:
-        if not made:
-            return
-        bags = [fact.bag for fact in made if fact.bag is not None]
-        flags = [fact.unit.flags for fact in made if fact.unit is not None]
-        delta = NamespaceDelta(
-            units=len(bags),
-            keyword_total=sum(bag.length for bag in bags),
-            chinese_units=sum(bool(flag & UnitFlag.CHINESE) for flag in flags),
-            english_units=sum(bool(flag & UnitFlag.ENGLISH) for flag in flags),
-            memories=len(made),
-            size_bytes=sum(len(fact.memory.content.encode()) for fact in made),
-        )
-        await self._units.count(connection, tenant_id, namespace_id, delta, count_units(bags))
-
 
 class _Outcome:
     """What a batch of statements leads to; later ones see what earlier ones did."""
 
     def __init__(self) -> None:
-        self.effects: list[Effect] = []
         self.superseded: dict[UUID, tuple[UUID, ...]] = {}
         self.changed: dict[UUID, HeldValue] = {}
         self.stored: dict[UUID, StatedFact] = {}
@@ -133,7 +130,6 @@ class _Outcome:
         self.links: list[tuple[UUID, StatedFact]] = []
 
     def add(self, fact: StatedFact, resolution: Resolution, known: dict[UUID, HeldValue]) -> None:
-        self.effects.append(resolution.effect)
         for value in resolution.changed:
             known[value.memory_id] = value
             if value.memory_id in self.stored:
@@ -260,6 +256,18 @@ def fact_record(stated: StatedFact, value: HeldValue) -> dict[str, object]:
         "note": fact.note,
         "derived": not stated.adopts_turn,
     }
+
+
+def _added(made: Sequence[StatedFact], bags: Sequence[KeywordBag]) -> NamespaceDelta:
+    flags = [fact.unit.flags for fact in made if fact.unit is not None]
+    return NamespaceDelta(
+        units=len(bags),
+        keyword_total=sum(bag.length for bag in bags),
+        chinese_units=sum(bool(flag & UnitFlag.CHINESE) for flag in flags),
+        english_units=sum(bool(flag & UnitFlag.ENGLISH) for flag in flags),
+        memories=len(made),
+        size_bytes=sum(len(fact.memory.content.encode()) for fact in made),
+    )
 
 
 async def _link(connection: Connection, place: Mapping[str, Any], links: Sequence[tuple[UUID, StatedFact]]) -> None:

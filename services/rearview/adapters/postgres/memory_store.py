@@ -9,7 +9,7 @@ from uuid import UUID
 from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.consequences import bump_epoch, enqueue_merge
 from rearview.adapters.postgres.database import Connection, Database
-from rearview.adapters.postgres.facts import FactWriter
+from rearview.adapters.postgres.facts import FactsWritten, FactWriter
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
 from rearview.adapters.postgres.memory_rows import insert_memories, read_memories, replace_memory
 from rearview.adapters.postgres.originals import replace_memory_original
@@ -84,7 +84,13 @@ class PostgresMemoryStore:
             else:
                 known = await _live(connection, scope, known_id)
                 remembered = Remembered(known, RememberOutcome.REDUNDANT, (known_id,))
-            remembered = await self._state(connection, scope, remembered, facts, now)
+            stated = await self._state(connection, scope, remembered.memory.memory_id, facts, now)
+            added, bags = stated.added, stated.bags
+            if known_id is None:
+                added, bags = added + _added(new, memories=1, replaced=None), (*bags, new.bag)
+            await self._units.count(connection, scope.tenant_id, scope.namespace_id, added, count_units(bags))
+            if superseded := stated.superseded.get(remembered.memory.memory_id):
+                remembered = Remembered(remembered.memory, RememberOutcome.SUPERSEDED, superseded)
             result = {
                 "memory_id": str(remembered.memory.memory_id),
                 "outcome": int(remembered.outcome),
@@ -123,7 +129,8 @@ class PostgresMemoryStore:
                 await detach(connection, tenant_id, namespace_id, sessions, [memory_id])
                 await self._units.delete(connection, tenant_id, namespace_id, [memory_id])
                 await self._units.insert(connection, tenant_id, namespace_id, [projection.unit], now)
-                await self._count(connection, scope, projection, memories=0, replaced=before)
+                delta = _added(projection, memories=0, replaced=before)
+                await self._units.count(connection, tenant_id, namespace_id, delta, count_units([projection.bag]))
                 await replace_memory_original(connection, tenant_id, namespace_id, memory_id, projection.original)
                 await enqueue_merge(connection, tenant_id, namespace_id, None)
             elif after.occurred_at != before.occurred_at:
@@ -134,14 +141,11 @@ class PostgresMemoryStore:
         return replace(after, version=before.version + 1)
 
     async def _state(
-        self, connection: Connection, scope: Scope, remembered: Remembered, facts: Sequence[StatedFact], now: datetime
-    ) -> Remembered:
+        self, connection: Connection, scope: Scope, source_id: UUID, facts: Sequence[StatedFact], now: datetime
+    ) -> FactsWritten:
         """Write what was stated, by the memory that says it: the new one, or the one that said so before."""
-        source_id = remembered.memory.memory_id
         stated = [replace(fact, value=replace(fact.value, source_id=source_id)) for fact in facts]
-        written = await self._facts.write(connection, scope.tenant_id, scope.namespace_id, stated, now)
-        superseded = written.superseded.get(source_id, ())
-        return Remembered(remembered.memory, RememberOutcome.SUPERSEDED, superseded) if superseded else remembered
+        return await self._facts.write(connection, scope.tenant_id, scope.namespace_id, stated, now)
 
     async def _store(
         self, connection: Connection, scope: Scope, new: NewMemory, now: datetime, merge_units_at: datetime | None
@@ -149,31 +153,27 @@ class PostgresMemoryStore:
         tenant_id, namespace_id = scope.tenant_id, scope.namespace_id
         await insert_memories(connection, tenant_id, namespace_id, self._units.generation, [new.memory])
         await self._units.insert(connection, tenant_id, namespace_id, [new.unit], now)
-        await self._count(connection, scope, new, memories=1, replaced=None)
         if new.original is not None:
             await replace_memory_original(connection, tenant_id, namespace_id, new.memory.memory_id, new.original)
         if merge_units_at is not None:
             await enqueue_merge(connection, tenant_id, namespace_id, merge_units_at)
-
-    async def _count(
-        self, connection: Connection, scope: Scope, new: NewMemory, *, memories: int, replaced: Memory | None
-    ) -> None:
-        size_bytes = len(new.memory.content.encode()) - (len(replaced.content.encode()) if replaced else 0)
-        delta = NamespaceDelta(
-            units=1,
-            keyword_total=new.bag.length,
-            chinese_units=int(bool(new.unit.flags & UnitFlag.CHINESE)),
-            english_units=int(bool(new.unit.flags & UnitFlag.ENGLISH)),
-            memories=memories,
-            size_bytes=size_bytes,
-        )
-        await self._units.count(connection, scope.tenant_id, scope.namespace_id, delta, count_units([new.bag]))
 
     async def _answer_again(self, connection: Connection, scope: Scope, earlier: Mapping[str, Any]) -> Remembered:
         memory = await _live(connection, scope, UUID(earlier["memory_id"]))
         outcome = RememberOutcome(earlier["outcome"])
         related = tuple(UUID(memory_id) for memory_id in earlier.get("related", ()))
         return Remembered(memory, outcome, related)
+
+
+def _added(new: NewMemory, *, memories: int, replaced: Memory | None) -> NamespaceDelta:
+    return NamespaceDelta(
+        units=1,
+        keyword_total=new.bag.length,
+        chinese_units=int(bool(new.unit.flags & UnitFlag.CHINESE)),
+        english_units=int(bool(new.unit.flags & UnitFlag.ENGLISH)),
+        memories=memories,
+        size_bytes=len(new.memory.content.encode()) - (len(replaced.content.encode()) if replaced else 0),
+    )
 
 
 async def _live(connection: Connection, scope: Scope, memory_id: UUID) -> Memory:

@@ -1,5 +1,6 @@
 """The index of sessions in PostgreSQL."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
@@ -9,14 +10,14 @@ from rearview.adapters.postgres.audit import ActingService, record_audit
 from rearview.adapters.postgres.consequences import bump_epoch, enqueue_close_windows, enqueue_merge
 from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.event_rows import event_of
-from rearview.adapters.postgres.facts import FactWriter
+from rearview.adapters.postgres.facts import FactsWritten, FactWriter
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
 from rearview.adapters.postgres.memory_rows import insert_memories, read_memories, replace_memory
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records, float_bytes, floats_of
 from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
 from rearview.domain.context_window import OpenWindows, WindowedTurn
-from rearview.domain.keyword_bag import KeywordBag
+from rearview.domain.keyword_bag import KeywordBag, count_units
 from rearview.domain.memory import Memory, MemoryState
 from rearview.domain.names import SessionName
 from rearview.domain.turn_text import asks
@@ -91,7 +92,7 @@ class PostgresSessionIndex:
                 await self._units.grow(connection, tenant_id, namespace_id, batch.grown)
             written = await self._facts.write(connection, tenant_id, namespace_id, batch.facts, now)
             await _write_session(connection, batch, written.superseded, now)
-            await self._count(connection, batch)
+            await self._count(connection, batch, written)
             if batch.speakers:
                 await _know_speakers(connection, session, batch.speakers)
             await _write_consequences(connection, batch, now, breaking=bool(written.superseded))
@@ -113,7 +114,7 @@ class PostgresSessionIndex:
             return None
         return OpenEpisode(memory, len(memory.event_ids))
 
-    async def _count(self, connection: Connection, batch: IndexedBatch) -> None:
+    async def _count(self, connection: Connection, batch: IndexedBatch, facts: FactsWritten) -> None:
         session, counted = batch.pending.session, batch.counted
         delta = NamespaceDelta(
             units=counted.units,
@@ -123,7 +124,11 @@ class PostgresSessionIndex:
             memories=len(batch.created),
             size_bytes=_added_bytes(batch),
         )
-        await self._units.count(connection, session.tenant_id, session.namespace_id, delta, counted.terms)
+        terms = Counter(counted.terms)
+        terms.update(count_units(facts.bags))
+        await self._units.count(
+            connection, session.tenant_id, session.namespace_id, delta + facts.added, dict(sorted(terms.items()))
+        )
 
 
 async def _has_changed(connection: Connection, batch: IndexedBatch) -> bool:

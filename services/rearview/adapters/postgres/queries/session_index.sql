@@ -53,10 +53,12 @@ WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND event_id
 SELECT event_id FROM open_window
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s ORDER BY sequence
 
+-- A turn's memory that is a fact, too, has its link already.
 -- name: link_events
 INSERT INTO memory_event (tenant_id, namespace_id, session_id, memory_id, event_id, sequence)
 SELECT %(tenant_id)s, %(namespace_id)s, %(session_id)s, r.memory_id, r.event_id, r.sequence
 FROM json_to_recordset(%(links)s::json) AS r (memory_id uuid, event_id uuid, sequence bigint)
+ON CONFLICT DO NOTHING
 
 -- name: capture_events
 UPDATE event e SET outcome = r.outcome, importance = r.importance, capture = r.capture, indexed_at = %(now)s
