@@ -131,16 +131,21 @@ class _Told:
     def repeats(self, content: Content) -> bool:
         """Whether it is the fact of a turn that has a place, or the turn of a fact that has one."""
         sources = {event.event_id for _, event in content.turns}
-        return not sources.isdisjoint(self._of_facts if content.is_turn else self._turns) and bool(
-            content.is_turn or content.memory is None or content.memory.fact is not None
-        )
+        if content.is_turn:
+            return not sources.isdisjoint(self._of_facts)
+        return _is_fact(content) and not sources.isdisjoint(self._turns)
 
     def add(self, content: Content) -> None:
         sources = [event.event_id for _, event in content.turns]
         if content.is_turn:
             self._turns.update(sources)
-        elif content.memory is not None and content.memory.fact is not None:
+        elif _is_fact(content):
             self._of_facts.update(sources)
+
+
+def _is_fact(content: Content) -> bool:
+    memory = content.memory
+    return memory is not None and memory.fact is not None and memory.type is not MemoryType.SUMMARY
 
 
 def hits_of(

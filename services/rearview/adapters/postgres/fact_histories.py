@@ -136,6 +136,10 @@ class PostgresFactHistories:
         await connection.execute(SQL["describe_facts"], {**place, "facts": as_records([_summary_record(memory)])})
         links = [{"memory_id": memory.memory_id, "source_memory_id": value.memory_id} for value in history.values]
         await connection.execute(SQL["link_memories"], {**place, "links": as_records(links)})
+        value_ids = [value.memory_id for value in history.values]
+        await connection.execute(
+            SQL["link_sources"], {**place, "memory_id": memory.memory_id, "value_ids": value_ids, "limit": MOST_VALUES}
+        )
         await self._units.insert(connection, tenant_id, namespace_id, [new.unit], now)
         delta = NamespaceDelta(
             units=1,

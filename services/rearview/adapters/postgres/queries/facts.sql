@@ -50,6 +50,14 @@ SELECT %(tenant_id)s, %(namespace_id)s, r.session_id, r.memory_id, r.event_id, r
 FROM json_to_recordset(%(links)s::json) AS r (session_id text, memory_id uuid, event_id uuid, sequence bigint)
 ON CONFLICT DO NOTHING
 
+-- A summary's events are those of its values.
+-- name: link_sources
+INSERT INTO memory_event (tenant_id, namespace_id, session_id, memory_id, event_id, sequence)
+SELECT DISTINCT ON (l.event_id) l.tenant_id, l.namespace_id, l.session_id, %(memory_id)s, l.event_id, l.sequence
+FROM memory_event l
+WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.memory_id = ANY (%(value_ids)s)
+LIMIT %(limit)s::int
+
 -- name: link_memories
 INSERT INTO memory_source (tenant_id, namespace_id, memory_id, source_memory_id)
 SELECT %(tenant_id)s, %(namespace_id)s, r.memory_id, r.source_memory_id
