@@ -1,9 +1,9 @@
 """The writer's configuration, from the environment."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, Field, FilePath, SecretStr, model_validator
+from pydantic import AfterValidator, Field, FilePath, SecretStr, ValidationInfo, field_validator
 
 from rearview.rpc.service_config import EmbedderConfig, Listen, ServiceConfig, Settings, VaultConfig
 
@@ -34,11 +34,11 @@ class ExtractorConfig(Settings):
         llm_tenant_calls_per_day, llm_tenant_tokens_per_day: what it may spend for one tenant; without limit if unset.
     """
 
+    llm_url: str | None = None
+    llm_model: str | None = None
     extractor: Literal["rules", "openai"] = "rules"
     extractor_policy: Literal["fall_back", "strict"] = "fall_back"
     extractor_time_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
-    llm_url: str | None = None
-    llm_model: str | None = None
     llm_api_key: SecretStr | None = None
     llm_attempt_seconds: float = Field(default=30.0, gt=0, le=600)
     llm_total_seconds: float = Field(default=60.0, gt=0, le=600)
@@ -50,11 +50,12 @@ class ExtractorConfig(Settings):
     llm_tenant_calls_per_day: int | None = Field(default=None, ge=1)
     llm_tenant_tokens_per_day: int | None = Field(default=None, ge=4_096)
 
-    @model_validator(mode="after")
-    def _endpoint_of_a_model(self) -> Self:
-        if self.extractor == "openai" and not (self.llm_url and self.llm_model):
-            raise ValueError("REARVIEW_EXTRACTOR=openai needs REARVIEW_LLM_URL and REARVIEW_LLM_MODEL")
-        return self
+    @field_validator("extractor")
+    @classmethod
+    def _model_has_an_endpoint(cls, extractor: str, info: ValidationInfo) -> str:
+        if extractor == "openai" and not (info.data.get("llm_url") and info.data.get("llm_model")):
+            raise ValueError("openai needs REARVIEW_LLM_URL and REARVIEW_LLM_MODEL")
+        return extractor
 
 
 class WriterConfig(ExtractorConfig, EmbedderConfig, VaultConfig, ServiceConfig):

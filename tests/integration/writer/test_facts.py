@@ -1,15 +1,20 @@
 """Facts in the write path: read from turns, resolved against what is known, kept as history, undone, forgotten."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from rearview.domain.embedding_errors import ModelUnavailable
 from rearview.domain.errors import PreconditionFailed
 from rearview.domain.event import Event, EventRole, ToolCall
 from rearview.domain.forget import Forget, ForgetMemories, ForgetSession
 from rearview.domain.memory import MemoryState
 from rearview.domain.writing import RememberOutcome
+from rearview.ports.embedder import Embedder
+from rearview.writer.app import open_writer
+from rearview.writer.config import WriterConfig
 from tests.support.writer_fixtures import START, WriterBench
 
 COLUMNS = (
@@ -322,3 +327,28 @@ async def test_a_correction_in_the_next_batch_knows_what_it_corrects(bench: Writ
     (active,) = await facts(bench, "budget", state=1)
     assert active["value"] == "5000"
     assert "budget" in active["content"]
+
+
+async def test_without_its_model_the_rules_read_and_say_so_or_the_job_waits(
+    bench: WriterBench, writer_config: WriterConfig, real_embedder: Embedder
+) -> None:
+    nowhere = {"extractor": "openai", "llm_url": "http://127.0.0.1:9/v1/chat/completions", "llm_model": "small",
+               "llm_total_seconds": 1.0, "llm_attempt_seconds": 1.0}  # fmt: skip
+    for policy in ("strict", "fall_back"):
+        config = writer_config.model_copy(update={**nowhere, "extractor_policy": policy})
+        async with open_writer(config, embedder=real_embedder, clock=bench.clock) as writer:
+            with_model = replace(bench, writer=writer)
+            if policy == "strict":
+                with pytest.raises(ModelUnavailable):
+                    await say(with_model, "我的预算是8000")
+                assert await bench.count("event", "outcome = 1") == 1
+                assert await bench.count("memory") == 0
+            else:
+                await say(with_model, "我的预算改成9000")
+
+    told = await bench.rows(
+        "SELECT fact_value, extractor, extraction_note FROM memory WHERE type = 2 ORDER BY fact_value"
+    )
+    assert [row["fact_value"] for row in told] == ["8000", "9000"]
+    assert {row["extractor"] for row in told} == {"rules"}
+    assert all(row["extraction_note"].startswith("llm_unavailable:") for row in told)
