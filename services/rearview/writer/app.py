@@ -134,7 +134,7 @@ async def open_writer(
         names = AttributeLabels(attributes)
         source = open_fact_source(
             fact_source_settings(config),
-            rules=RuleFactSource(extractor, analyzer),
+            rules=RuleFactSource(extractor),
             grounds=RuleFactGrounds(attributes),
             clock=clock,
         )
