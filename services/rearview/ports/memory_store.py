@@ -78,8 +78,11 @@ class MemoryStore(Protocol):
         projection: NewMemory | None,
         request: RequestKey | None,
         now: datetime,
+        facts: tuple[StatedFact, ...] = (),
     ) -> Memory:
         """Replace a memory; `projection` is set when its text has changed and is then how it is found from now on.
+
+        What the old text alone had stated ends, and `facts` are what the new one states.
 
         Raises:
             Conflict: the memory has changed since `before` was read.

@@ -167,7 +167,7 @@ async def open_writer(
             appender=EventAppender(log, working_memory, redaction, hasher, turn_signals, clock),
             ender=SessionEnder(log, clock),
             keeper=MemoryKeeper(store, reader, redaction, PostgresPlaceholderNumbers(calls), merges, facts, clock),
-            updater=MemoryUpdater(store, reader, redaction, clock),
+            updater=MemoryUpdater(store, reader, redaction, facts, clock),
             forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, redaction, clock),
             indexer=SessionIndexer(index, embedder, analyzer, hasher, merges, clock, rules, facts),
             merger=UnitMerger(index, batch_units=config.merge_batch_units),

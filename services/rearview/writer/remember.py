@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rearview.domain.errors import RearviewError
-from rearview.domain.event import Event, EventRole
 from rearview.domain.ids import new_id
 from rearview.domain.keyword_bag import KeywordBag
 from rearview.domain.memory import Memory, Origin, Trust
@@ -25,11 +24,9 @@ from rearview.ports.embedder import Embedder
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.memory_store import MemoryStore, NewMemory
 from rearview.ports.placeholders import PlaceholderNumbers
-from rearview.ports.stated_facts import StatedFact
 from rearview.ports.turn_reading import Canonical
 from rearview.writer.draft_memory import MemoryDraft, draft_memory
 from rearview.writer.episodes import merged_entities
-from rearview.writer.facts.stated_facts import Source
 from rearview.writer.facts.turn_facts import FactMaker
 from rearview.writer.index_plan import with_bags
 from rearview.writer.merge_schedule import MergeSchedule
@@ -182,7 +179,7 @@ class MemoryKeeper:
         if draft.original is not None and self._redaction.sealer is not None:
             sealed = self._redaction.sealer.seal(scope.tenant_id, memory.memory_id, draft.original)
             new = replace(new, original=sealed)
-        facts = await self._stated(scope, new.memory, text)
+        facts = await self._facts.of_memory(scope, new.memory, text.analysis, now)
         added = 1 + len(facts)
         merge_at = self._merges.due(scope.tenant_id, scope.namespace_id, added, now)
         remembered = await self._store.remember(
@@ -191,22 +188,6 @@ class MemoryKeeper:
         if remembered.outcome is not RememberOutcome.REDUNDANT:
             self._merges.committed(scope.tenant_id, scope.namespace_id, added, merge_at, now)
         return remembered
-
-    async def _stated(self, scope: Scope, memory: Memory, text: ReadText) -> tuple[StatedFact, ...]:
-        """Return what a text says that was to be remembered: the text stays as it is, its facts are beside it."""
-        event = Event(memory.memory_id, EventRole.USER, memory.content, memory.occurred_at)
-        source = Source(
-            source_id=memory.memory_id,
-            text=memory.content,
-            occurred_at=memory.occurred_at,
-            origin=memory.origin,
-            trust=memory.trust,
-            analysis=text.analysis,
-            session_id=memory.session_id,
-            redactions=memory.redactions,
-            valid_from=memory.valid_from,
-        )
-        return await self._facts.of_text(scope.tenant_id, scope.namespace_id, source, event, memory.created_at)
 
 
 async def projected(store: MemoryStore, scope: Scope, memory: Memory, text: ReadText) -> NewMemory:

@@ -11,7 +11,7 @@ from rearview.domain.errors import PreconditionFailed
 from rearview.domain.event import Event, EventRole, ToolCall
 from rearview.domain.forget import Forget, ForgetMemories, ForgetSession
 from rearview.domain.memory import MemoryState
-from rearview.domain.writing import RememberOutcome
+from rearview.domain.writing import RememberOutcome, UpdateMemory
 from rearview.ports.embedder import Embedder
 from rearview.writer.app import open_writer
 from rearview.writer.config import WriterConfig
@@ -296,6 +296,19 @@ async def test_remembering_keeps_the_text_and_its_facts_supersede(bench: WriterB
         bench.scope, Forget(bench.scope.namespace, ForgetMemories((remembered.memory.memory_id,)))
     )
     assert [row["value"] for row in await facts(bench, "budget")] == ["8000"]
+
+
+async def test_a_new_wording_states_anew_and_the_old_one_no_more(bench: WriterBench) -> None:
+    memory = (await bench.remember("My budget is 8000 and I like americano")).memory
+    await say(bench, "我喜欢喝美式")
+    command = UpdateMemory(bench.scope.namespace, memory.memory_id, frozenset({"content"}), content="My budget is 9000")
+
+    await bench.writer.updater.update(bench.scope, command)
+
+    budgets = await facts(bench, "budget")
+    assert [(row["value"], row["state"]) for row in budgets] == [("8000", MemoryState.INACTIVE), ("9000", 1)]
+    (liked,) = await facts(bench, "likes", state=1)
+    assert liked["value"] == "americano"
 
 
 async def test_what_is_forbidden_or_decided_is_one_memory_and_a_fact(bench: WriterBench) -> None:

@@ -76,6 +76,23 @@ class FactWriter:
         bags = tuple(fact.bag for fact in made if fact.bag is not None)
         return FactsWritten(outcome.superseded, _added(made, bags), bags)
 
+    async def release(
+        self, connection: Connection, tenant_id: UUID, namespace_id: UUID, source_memory_id: UUID, now: datetime
+    ) -> None:
+        """Take a memory's word back: facts that nothing else states end, others are less sure."""
+        place: dict[str, Any] = {"tenant_id": tenant_id, "namespace_id": namespace_id, "now": now}
+        cursor = await connection.execute(SQL["facts_of_memory"], {**place, "source_memory_id": source_memory_id})
+        attributes = {(subject, attribute) for subject, attribute in await cursor.fetchall()}
+        if not attributes:
+            return
+        await lock_attributes(connection, tenant_id, namespace_id, attributes)
+        cursor = await connection.execute(SQL["unlink_source"], {**place, "source_memory_id": source_memory_id})
+        released = [row[0] for row in await cursor.fetchall()]
+        ended = await connection.execute(SQL["end_unstated"], {**place, "memory_ids": released})
+        ended_ids = [row[0] for row in await ended.fetchall()]
+        await self._units.restore(connection, tenant_id, namespace_id, ended_ids)
+        await recount(connection, tenant_id, namespace_id, set(released) - set(ended_ids), now)
+
     async def _known(
         self, connection: Connection, place: Mapping[str, Any], facts: Sequence[StatedFact]
     ) -> dict[Attribute, dict[UUID, HeldValue]]:

@@ -114,6 +114,7 @@ class PostgresMemoryStore:
         projection: NewMemory | None,
         request: RequestKey | None,
         now: datetime,
+        facts: tuple[StatedFact, ...] = (),
     ) -> Memory:
         """Replace a memory; see `MemoryStore.update`."""
         tenant_id, namespace_id, memory_id = scope.tenant_id, scope.namespace_id, before.memory_id
@@ -129,8 +130,11 @@ class PostgresMemoryStore:
                 await detach(connection, tenant_id, namespace_id, sessions, [memory_id])
                 await self._units.delete(connection, tenant_id, namespace_id, [memory_id])
                 await self._units.insert(connection, tenant_id, namespace_id, [projection.unit], now)
-                delta = _added(projection, memories=0, replaced=before)
-                await self._units.count(connection, tenant_id, namespace_id, delta, count_units([projection.bag]))
+                await self._facts.release(connection, tenant_id, namespace_id, memory_id, now)
+                stated = await self._facts.write(connection, tenant_id, namespace_id, facts, now)
+                delta = _added(projection, memories=0, replaced=before) + stated.added
+                bags = (projection.bag, *stated.bags)
+                await self._units.count(connection, tenant_id, namespace_id, delta, count_units(bags))
                 await replace_memory_original(connection, tenant_id, namespace_id, memory_id, projection.original)
                 await enqueue_merge(connection, tenant_id, namespace_id, None)
             elif after.occurred_at != before.occurred_at:

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rearview.domain.capture import CaptureDecision, origin_of, trust_of
-from rearview.domain.event import CaptureOutcome, Event
+from rearview.domain.event import CaptureOutcome, Event, EventRole
 from rearview.domain.extraction import TurnReading
 from rearview.domain.keyword_bag import KeywordBag
 from rearview.domain.memory import Memory, MemoryType, Origin
+from rearview.domain.principal import Scope
 from rearview.domain.search_unit import FULL_LENGTH, UnitFlag, language_flags, said_flags
 from rearview.domain.turn_text import memory_unit_text
 from rearview.domain.unit_projection import KeywordStatistics, SearchUnit, UnitProjection, indexed_terms
@@ -86,20 +87,32 @@ class FactMaker:
             _stated(one, event, units.get(one.memory.memory_id), adopts_turn=adopts) for one, event, adopts in drafted
         )
 
-    async def of_text(
-        self, tenant_id: UUID, namespace_id: UUID, source: Source, event: Event, now: datetime
+    async def of_memory(
+        self, scope: Scope, memory: Memory, analysis: Analysis, now: datetime
     ) -> tuple[StatedFact, ...]:
-        """Return the statements of a text that was to be remembered.
+        """Return what a text says that was to be remembered: the text stays as it is, its facts are beside it.
 
         Raises:
             ModelUnavailable: a model was to read or embed and could not.
         """
-        reading = (await self._statements.read(tenant_id, [event])).get(event.event_id)
+        event = Event(memory.memory_id, EventRole.USER, memory.content, memory.occurred_at)
+        reading = (await self._statements.read(scope.tenant_id, [event])).get(event.event_id)
         if reading is None:
             return ()
+        source = Source(
+            source_id=memory.memory_id,
+            text=memory.content,
+            occurred_at=memory.occurred_at,
+            origin=memory.origin,
+            trust=memory.trust,
+            analysis=analysis,
+            session_id=memory.session_id,
+            redactions=memory.redactions,
+            valid_from=memory.valid_from,
+        )
         drafts = self._drafter.drafts(source, reading, now)
-        found = [(draft, source.analysis) for draft in drafts if not draft.ends]
-        units = await self._units(namespace_id, found, KeywordStatistics())
+        found = [(draft, analysis) for draft in drafts if not draft.ends]
+        units = await self._units(scope.namespace_id, found, KeywordStatistics())
         return tuple(_stated(draft, None, units.get(draft.memory.memory_id)) for draft in drafts)
 
     async def _units(

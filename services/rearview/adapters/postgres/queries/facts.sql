@@ -112,5 +112,23 @@ WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.fa
   AND m.fact_attribute = %(attribute)s AND m.state = 1 AND m.type = 7
 ORDER BY m.created_at LIMIT 1
 
--- name: unlink_memories
-DELETE FROM memory_source WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = %(memory_id)s
+-- name: facts_of_memory
+SELECT DISTINCT m.fact_subject, m.fact_attribute FROM memory_source s
+JOIN memory m ON m.tenant_id = s.tenant_id AND m.namespace_id = s.namespace_id AND m.memory_id = s.memory_id
+WHERE s.tenant_id = %(tenant_id)s AND s.namespace_id = %(namespace_id)s AND s.source_memory_id = %(source_memory_id)s
+  AND m.type <> 7 AND m.fact_subject IS NOT NULL
+
+-- name: unlink_source
+DELETE FROM memory_source s USING memory m
+WHERE s.tenant_id = %(tenant_id)s AND s.namespace_id = %(namespace_id)s AND s.source_memory_id = %(source_memory_id)s
+  AND m.tenant_id = s.tenant_id AND m.namespace_id = s.namespace_id AND m.memory_id = s.memory_id AND m.type <> 7
+RETURNING s.memory_id
+
+-- name: end_unstated
+UPDATE memory m SET state = 3, valid_to = greatest(m.valid_from, %(now)s), updated_at = %(now)s, version = m.version + 1
+WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = ANY (%(memory_ids)s) AND m.state = 1
+  AND NOT EXISTS (SELECT FROM memory_source s WHERE s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id
+                  AND s.memory_id = m.memory_id)
+  AND NOT EXISTS (SELECT FROM memory_event l WHERE l.tenant_id = m.tenant_id AND l.namespace_id = m.namespace_id
+                  AND l.memory_id = m.memory_id)
+RETURNING m.memory_id
