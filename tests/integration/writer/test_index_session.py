@@ -123,13 +123,14 @@ async def test_what_is_asked_forbidden_decided_or_returned_by_a_tool_is_a_memory
         ("EXPLICIT", 3),
         ("FACT", 3),
         ("CONSTRAINT", 3),
+        ("FACT", 3),
         ("DECISION", 3),
         ("TOOL_RESULT", 1),
         ("EPISODE", 1),
         ("EPISODE", 3),
     ]
     assert [row["content"] for row in found[:2]] == ["请记住，我对花生过敏", "我对花生过敏"]
-    assert await bench.count("search_unit_fresh_1") == 7
+    assert await bench.count("search_unit_fresh_1") == 8
 
 
 async def test_a_silent_session_is_closed_and_a_lively_one_is_looked_at_again(bench: WriterBench) -> None:
