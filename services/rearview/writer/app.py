@@ -40,6 +40,7 @@ from rearview.language.facts.labels import AttributeLabels
 from rearview.language.keyword_hashes import KeywordHashes
 from rearview.language.pii import PatternRedactor
 from rearview.language.signals import turn_signals
+from rearview.language.warm_up import warm_up_analysis
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.embedder import Embedder
 from rearview.ports.job_queue import JobHandler
@@ -131,6 +132,7 @@ async def open_writer(
         attributes = load_attributes(config.attributes_file)
         extractor = RuleFactExtractor(attributes)
         analyzer, hasher = RuleAnalyzer(extractor), KeywordHashes()
+        await asyncio.to_thread(warm_up_analysis, analyzer, clock.now())
         names = AttributeLabels(attributes)
         source = open_fact_source(
             fact_source_settings(config),
