@@ -24,9 +24,8 @@ from rearview.retriever.question import Question
 FRESH_TURNS = 10
 """So many of a session's last turns are candidates without sharing a word with the query: what was just said."""
 
-_OF_THE_USER = frozenset(
-    {MemoryType.FACT, MemoryType.EXPLICIT, MemoryType.CONSTRAINT, MemoryType.DECISION, MemoryType.SUMMARY}
-)
+# Facts and summaries say by their flags whose words they are: a tool's are not the user's.
+_OF_THE_USER = frozenset({MemoryType.EXPLICIT, MemoryType.CONSTRAINT, MemoryType.DECISION})
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rearview.domain.errors import EmbeddingGenerationMismatch, RearviewError, Unavailable, invalid_field
 from rearview.domain.event import Event
 from rearview.domain.ids import new_id
+from rearview.domain.memory import MemoryType
 from rearview.domain.principal import Scope
 from rearview.domain.recall import EmptyReason, Recalled, RecallQuery, Route
 from rearview.domain.redaction import RedactionPolicy
@@ -123,7 +124,13 @@ class Recall:
         ranked = await self._load(asked, self._shortlist(query, candidates), deadline)
         course.lap("load")
         ranked, ranker = await self._rerank(ranked, query, question, deadline, course)
-        selection = select(ranked, top_k=query.top_k, by_memory=query.group_by_memory, floor=self._limits.floor)
+        selection = select(
+            ranked,
+            top_k=query.top_k,
+            by_memory=query.group_by_memory,
+            floor=self._limits.floor,
+            facts_apart=MemoryType.FACT in query.filter.types,
+        )
         hits, context = hits_of(selection.groups, query, question.languages)
         course.lap("pack")
         if query.explain_plan:

@@ -27,6 +27,7 @@ from rearview.ports.placeholders import PlaceholderNumbers
 from rearview.ports.turn_reading import Canonical
 from rearview.writer.draft_memory import MemoryDraft, draft_memory
 from rearview.writer.episodes import merged_entities
+from rearview.writer.facts.turn_facts import FactMaker
 from rearview.writer.index_plan import with_bags
 from rearview.writer.merge_schedule import MergeSchedule
 from rearview.writer.redaction import RedactionParts
@@ -96,6 +97,7 @@ class MemoryKeeper:
         redaction: RedactionParts,
         numbers: PlaceholderNumbers,
         merges: MergeSchedule,
+        facts: FactMaker,
         clock: Clock,
     ) -> None:
         self._store = store
@@ -103,6 +105,7 @@ class MemoryKeeper:
         self._redaction = redaction
         self._numbers = numbers
         self._merges = merges
+        self._facts = facts
         self._clock = clock
 
     async def remember(self, scope: Scope, command: Remember) -> Remembered:
@@ -176,10 +179,14 @@ class MemoryKeeper:
         if draft.original is not None and self._redaction.sealer is not None:
             sealed = self._redaction.sealer.seal(scope.tenant_id, memory.memory_id, draft.original)
             new = replace(new, original=sealed)
-        merge_at = self._merges.due(scope.tenant_id, scope.namespace_id, 1, now)
-        remembered = await self._store.remember(scope, new, request=command.request, now=now, merge_units_at=merge_at)
-        if remembered.outcome is RememberOutcome.CREATED:
-            self._merges.committed(scope.tenant_id, scope.namespace_id, 1, merge_at, now)
+        facts = await self._facts.of_memory(scope, new.memory, text.analysis, now)
+        added = 1 + len(facts)
+        merge_at = self._merges.due(scope.tenant_id, scope.namespace_id, added, now)
+        remembered = await self._store.remember(
+            scope, new, request=command.request, now=now, merge_units_at=merge_at, facts=facts
+        )
+        if remembered.outcome is not RememberOutcome.REDUNDANT:
+            self._merges.committed(scope.tenant_id, scope.namespace_id, added, merge_at, now)
         return remembered
 
 

@@ -14,6 +14,8 @@ from rearview.domain.redaction import Original
 from rearview.domain.writing import UpdateMemory
 from rearview.ports.clock import Clock
 from rearview.ports.memory_store import MemoryStore, NewMemory
+from rearview.ports.stated_facts import StatedFact
+from rearview.writer.facts.turn_facts import FactMaker
 from rearview.writer.redaction import Redaction, RedactionParts, redacted_memory
 from rearview.writer.remember import ReadText, TextReader, projected
 
@@ -24,10 +26,13 @@ _PLAIN_FIELDS = ("priority", "pinned", "labels", "metadata", "occurred_at", "val
 class MemoryUpdater:
     """The use case of `UpdateMemory`."""
 
-    def __init__(self, store: MemoryStore, reader: TextReader, redaction: RedactionParts, clock: Clock) -> None:
+    def __init__(
+        self, store: MemoryStore, reader: TextReader, redaction: RedactionParts, facts: FactMaker, clock: Clock
+    ) -> None:
         self._store = store
         self._reader = reader
         self._redaction = redaction
+        self._facts = facts
         self._clock = clock
 
     async def update(self, scope: Scope, command: UpdateMemory) -> Memory:
@@ -63,14 +68,16 @@ class MemoryUpdater:
             now = self._clock.now()
             after = self._changed(before, redacted, redaction.found, text, now)
             projection: NewMemory | None = None
+            facts: tuple[StatedFact, ...] = ()
             if text is not None:
+                facts = await self._stated(scope, after, text, now)
                 projection = await projected(self._store, scope, after, text)
                 if sealer is not None:
                     original = Original(command.content, redaction.values)
                     projection = replace(projection, original=sealer.seal(scope.tenant_id, command.memory_id, original))
             try:
                 return await self._store.update(
-                    scope, before, after, projection=projection, request=command.request, now=now
+                    scope, before, after, projection=projection, request=command.request, now=now, facts=facts
                 )
             except Conflict:
                 continue
@@ -79,6 +86,12 @@ class MemoryUpdater:
             retry_after_seconds=0.5,
             resource_name=str(MemoryName(scope.namespace, command.memory_id)),
         )
+
+    async def _stated(self, scope: Scope, after: Memory, text: ReadText, now: datetime) -> tuple[StatedFact, ...]:
+        """Return what a new text states; made now, so that it takes the place of what was known before."""
+        if after.event_ids or after.fact is not None:
+            return ()  # what turns said is not unsaid by a better wording of it
+        return await self._facts.of_memory(scope, replace(after, occurred_at=now), text.analysis, now)
 
     def _changed(
         self, before: Memory, command: UpdateMemory, categories: tuple[str, ...], text: ReadText | None, now: datetime

@@ -23,6 +23,16 @@ class NamespaceDelta:
     memories: int = 0
     size_bytes: int = 0
 
+    def __add__(self, other: "NamespaceDelta") -> "NamespaceDelta":
+        return NamespaceDelta(
+            self.units + other.units,
+            self.keyword_total + other.keyword_total,
+            self.chinese_units + other.chinese_units,
+            self.english_units + other.english_units,
+            self.memories + other.memories,
+            self.size_bytes + other.size_bytes,
+        )
+
 
 class SearchUnits:
     """Statements on the tables of one generation; each runs in the caller's transaction."""

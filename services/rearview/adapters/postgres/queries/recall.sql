@@ -42,10 +42,10 @@ WITH allowed AS MATERIALIZED (
       AND (%(labels)s::jsonb IS NULL OR m.labels @> %(labels)s::jsonb)
       AND (%(origins)s::int2[] IS NULL OR m.origin = ANY (%(origins)s::int2[]))
       AND (%(as_of)s::timestamptz IS NULL OR (
-        least(m.occurred_at, m.created_at) <= %(as_of)s::timestamptz
+        least(m.occurred_at, m.created_at, m.valid_from) <= %(as_of)s::timestamptz
         AND (m.valid_from IS NULL OR m.valid_from <= %(as_of)s::timestamptz)
         AND (m.valid_to IS NULL OR m.valid_to > %(as_of)s::timestamptz)
-        AND (m.state = 1 OR coalesce(
+        AND (m.state = 1 OR m.valid_to IS NOT NULL OR coalesce(
           (SELECT least(n.occurred_at, n.created_at) FROM memory n
            WHERE n.tenant_id = m.tenant_id AND n.namespace_id = m.namespace_id AND n.memory_id = m.superseded_by),
           m.updated_at) > %(as_of)s::timestamptz)))
