@@ -82,9 +82,7 @@ class BulkTurns:
         number, self._sessions = self._sessions, self._sessions + 1
         begins = _FIRST_DAY + timedelta(minutes=number * _MINUTES_BETWEEN_SESSIONS % (_DAYS * 24 * 60))
         session = replace(self._session, session_id=f"{self._session.session_id}-{number}")
-        kept = [
-            self._turn(at + 1, begins + timedelta(seconds=at * _SECONDS_BETWEEN_TURNS), now) for at in range(turns)
-        ]
+        kept = [self._turn(at + 1, begins + timedelta(seconds=at * _SECONDS_BETWEEN_TURNS), now) for at in range(turns)]
         plan = IndexPlan(_nothing_yet(session), self._rules, self._generation_id, now)
         plan.add(kept)
         plan.close()

@@ -12,6 +12,7 @@ from rearview.ports.recall_store import Found
 from rearview.retriever.answer import BELOW_TOP_K, GONE, Selection
 from rearview.retriever.candidates import Candidate
 from rearview.retriever.question import Question
+from rearview.retriever.ranking import Ranking
 
 MAX_TRACED = 100
 
@@ -44,7 +45,7 @@ class Course:
         question: Question,
         scopes: Sequence[Scope],
         found: Sequence[Found],
-        candidates: Sequence[Candidate],
+        ranking: Ranking,
         shortlisted: frozenset[UUID],
         selection: Selection,
     ) -> RecallTrace:
@@ -55,8 +56,8 @@ class Course:
             namespaces=tuple(scope.namespace for scope in scopes),
             at=self.at,
             understanding=_understanding(question, found),
-            route_counts=_route_counts(candidates),
-            candidates=_traced(candidates, shortlisted, selection),
+            route_counts={route.name.lower(): ranking.route_counts.get(route, 0) for route in Route},
+            candidates=_traced(ranking.candidates, shortlisted, selection),
             degraded=tuple(self.degraded),
             stage_milliseconds=dict(self._milliseconds),
             plan=self.plan,
@@ -77,10 +78,6 @@ def _understanding(question: Question, found: Sequence[Found]) -> dict[str, str]
         "ranker_version": RANKER_VERSION,
         "vector_scan": ",".join(sorted("exact" if scan else "index" for scan in scans)),
     }
-
-
-def _route_counts(candidates: Sequence[Candidate]) -> dict[str, int]:
-    return {route.name.lower(): sum(route in candidate.routes for candidate in candidates) for route in Route}
 
 
 def _traced(

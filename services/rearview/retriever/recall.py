@@ -12,7 +12,7 @@ from rearview.domain.errors import EmbeddingGenerationMismatch, RearviewError, U
 from rearview.domain.event import Event
 from rearview.domain.ids import new_id
 from rearview.domain.principal import Scope
-from rearview.domain.recall import EmptyReason, Recalled, RecallQuery, Route
+from rearview.domain.recall import EmptyReason, Recalled, RecallQuery, RecallTrace, Route
 from rearview.domain.redaction import RedactionPolicy
 from rearview.domain.relevance import DEFAULT_FLOOR, RANKER, Floor
 from rearview.domain.text import PiiCategory
@@ -27,9 +27,11 @@ from rearview.ports.redactor import Redactor
 from rearview.ports.working_memory import SessionKey, WorkingMemory
 from rearview.retriever.answer import Content, Selection, content_of, hits_of, select
 from rearview.retriever.candidates import Candidate, CandidateScorer
-from rearview.retriever.course import Course
+from rearview.retriever.course import MAX_TRACED, Course
 from rearview.retriever.deadline import Deadline
 from rearview.retriever.question import Question, QuestionReader
+from rearview.retriever.ranking import Ranking
+from rearview.retriever.ranking import ranked as ranked_candidates
 from rearview.retriever.reranking import RERANK, RerankStage
 
 VECTOR = "vector"
@@ -118,9 +120,10 @@ class Recall:
         course.lap("understand")
         found, working = await self._find(asked, searches, generation, deadline, course)
         course.lap("routes")
-        candidates = self._scored(searches, found, working, question)
+        ranking = ranked_candidates(self._scorer, searches, found, working, question, self._most_candidates(query))
         course.lap("fuse")
-        ranked = await self._load(asked, self._shortlist(query, candidates), deadline)
+        shortlist = self._shortlist(query, ranking.candidates)
+        ranked = await self._load(asked, shortlist, deadline)
         course.lap("load")
         ranked, ranker = await self._rerank(ranked, query, question, deadline, course)
         selection = select(ranked, top_k=query.top_k, by_memory=query.group_by_memory, floor=self._limits.floor)
@@ -135,9 +138,8 @@ class Recall:
         empty_reason = (
             EmptyReason.NOT_EMPTY if hits else await self._why_empty(asked, any_found=bool(ranked), deadline=deadline)
         )
-        shortlisted = frozenset(candidate.resource_id for candidate in self._shortlist(query, candidates))
         asked_text = await self._redacted(asked.scopes[0].tenant_id, "\n".join(text for text, _ in question.texts))
-        self._leave_behind(asked, asked_text, question, found, candidates, shortlisted, selection, course)
+        self._leave_behind(asked, asked_text, question, found, ranking, shortlist, selection, course)
         return Recalled(
             hits=hits,
             context=context.text,
@@ -212,22 +214,16 @@ class Recall:
             if admits_turn(query.filter, query.session_id, turn.event, query.as_of)
         ]
 
-    def _scored(
-        self,
-        searches: Sequence[Search],
-        found: Sequence[Found],
-        working: Sequence[tuple[str, Event]],
-        question: Question,
-    ) -> list[Candidate]:
-        candidates: list[Candidate] = []
-        for at, (search, one) in enumerate(zip(searches, found, strict=True)):
-            candidates += self._scorer.score(search, one, working if at == 0 else (), question)
-        return sorted(candidates, key=lambda candidate: (-candidate.score.total, candidate.resource_id))
+    def _most_candidates(self, query: RecallQuery) -> int | None:
+        # Groups may need any number of candidates.
+        return None if query.group_by_memory else max(MAX_TRACED, self._wanted(query))
+
+    def _wanted(self, query: RecallQuery) -> int:
+        wanted = query.top_k + SPARE
+        return max(wanted, self._reranking.depth) if self._reranking is not None and query.rerank else wanted
 
     def _shortlist(self, query: RecallQuery, candidates: Sequence[Candidate]) -> list[Candidate]:
-        wanted = query.top_k + SPARE
-        if self._reranking is not None and query.rerank:
-            wanted = max(wanted, self._reranking.depth)
+        wanted = self._wanted(query)
         if not query.group_by_memory:
             return list(candidates[:wanted])
         first_groups = set(list(dict.fromkeys(candidate.group_id for candidate in candidates))[:wanted])
@@ -305,13 +301,17 @@ class Recall:
         asked_text: str,
         question: Question,
         found: Sequence[Found],
-        candidates: Sequence[Candidate],
-        shortlisted: frozenset[UUID],
+        ranking: Ranking,
+        shortlist: Sequence[Candidate],
         selection: Selection,
         course: Course,
     ) -> None:
         scope = asked.scopes[0]
-        trace = course.trace(asked_text, question, asked.scopes, found, candidates, shortlisted, selection)
+
+        def trace() -> RecallTrace:
+            shortlisted = frozenset(candidate.resource_id for candidate in shortlist)
+            return course.trace(asked_text, question, asked.scopes, found, ranking, shortlisted, selection)
+
         self._recorder.record(scope.tenant_id, scope.principal, asked.scopes, trace)
         accessed: dict[UUID, set[UUID]] = {}
         for group in selection.groups:

@@ -3,7 +3,7 @@
 For measuring at sizes that conversations reach in years. Runs as the owner of the schema.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -118,7 +118,15 @@ class BulkLoad:
                 "COPY session (tenant_id, namespace_id, session_id, started_at, last_event_at, ended_at, last_sequence,"
                 " indexed_sequence) FROM STDIN",
                 (
-                    (*key, s.session_id, s.events[0].occurred_at, s.events[-1].occurred_at, now, len(s.events), len(s.events))
+                    (
+                        *key,
+                        s.session_id,
+                        s.events[0].occurred_at,
+                        s.events[-1].occurred_at,
+                        now,
+                        len(s.events),
+                        len(s.events),
+                    )
                     for s in sessions
                 ),
             )
@@ -126,8 +134,21 @@ class BulkLoad:
                 "COPY event (tenant_id, namespace_id, event_id, session_id, sequence, role, speaker, content, occurred_at,"
                 " created_at, keywords, outcome, importance, indexed_at) FROM STDIN",
                 (
-                    (*key, e.event_id, s.session_id, e.sequence, int(e.role), e.speaker, e.content, e.occurred_at,
-                     e.created_at, list(keywords), int(CaptureOutcome.KEPT), 0.5, now)
+                    (
+                        *key,
+                        e.event_id,
+                        s.session_id,
+                        e.sequence,
+                        int(e.role),
+                        e.speaker,
+                        e.content,
+                        e.occurred_at,
+                        e.created_at,
+                        list(keywords),
+                        int(CaptureOutcome.KEPT),
+                        0.5,
+                        now,
+                    )
                     for s in sessions
                     for e, keywords in zip(s.events, s.keywords, strict=True)
                 ),
@@ -141,8 +162,19 @@ class BulkLoad:
                 f"COPY search_unit_{int(generation)} (tenant_id, namespace_id, unit_id, memory_id, occurred_at, speaker,"
                 " flags, type, closed, created_at, embedding, sv) FROM STDIN",
                 (
-                    (*key, u.projection.unit_id, u.memory_id, u.occurred_at, u.speaker, int(u.flags), int(u.type), True,
-                     now, vector_text(u.projection.embedding), sparse_text(u.projection.terms))
+                    (
+                        *key,
+                        u.projection.unit_id,
+                        u.memory_id,
+                        u.occurred_at,
+                        u.speaker,
+                        int(u.flags),
+                        int(u.type),
+                        True,
+                        now,
+                        vector_text(u.projection.embedding),
+                        sparse_text(u.projection.terms),
+                    )
                     for s in sessions
                     for u in s.units
                 ),
@@ -155,8 +187,15 @@ class BulkLoad:
             self._connection.execute(
                 "INSERT INTO namespace_statistics (tenant_id, namespace_id, units, keyword_total, chinese_units,"
                 " english_units, memories, bytes) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
-                [*key, counts.units, counts.keyword_total, counts.chinese_units, counts.english_units, counts.memories,
-                 counts.size_bytes],
+                [
+                    *key,
+                    counts.units,
+                    counts.keyword_total,
+                    counts.chinese_units,
+                    counts.english_units,
+                    counts.memories,
+                    counts.size_bytes,
+                ],
             )
             self._rows(
                 "COPY keyword_frequency (tenant_id, namespace_id, keyword, units) FROM STDIN",

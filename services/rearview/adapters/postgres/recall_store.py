@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any, LiteralString
 from uuid import UUID
 
+import numpy as np
 from pgvector import HalfVector
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
@@ -15,14 +16,14 @@ from rearview.adapters.postgres.event_rows import event_of
 from rearview.adapters.postgres.memory_rows import memory_of
 from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.event import Event, EventRole
-from rearview.domain.memory import MemoryState, MemoryType
-from rearview.domain.recall import Route
+from rearview.domain.memory import MemoryState
 from rearview.domain.search_unit import UnitState
 from rearview.ports.recall_store import (
+    NO_UNITS,
     Chosen,
     Found,
     FoundTurn,
-    FoundUnit,
+    FoundUnits,
     Generation,
     Loaded,
     NamespaceStatistics,
@@ -46,7 +47,6 @@ TIME_SCAN_LIMIT = 5_000
 SOURCES_PER_UNIT = 3
 
 _GENERATION_AGE = timedelta(seconds=30)
-_INDEXED_ROUTES = {1: Route.VECTOR, 2: Route.KEYWORD, 4: Route.ENTITY, 8: Route.TIME}
 
 _KNOWN_NOW = (MemoryState.ACTIVE,)
 _KNOWN_ONCE = (MemoryState.ACTIVE, MemoryState.SUPERSEDED, MemoryState.INACTIVE)
@@ -176,7 +176,7 @@ async def _receive(cursors: _Cursors) -> Found:
     rows = await cursors.units.fetchall() if cursors.units else []
     scans = [row[6] for row in rows if row[6] is not None]
     return Found(
-        units=tuple(_unit(row) for row in rows),
+        units=_units(rows),
         turns=tuple(
             FoundTurn(event_id, session_id, EventRole(role), speaker, occurred_at, score or 0.0)
             for event_id, session_id, role, speaker, occurred_at, score in turns
@@ -186,23 +186,26 @@ async def _receive(cursors: _Cursors) -> Found:
     )
 
 
-def _unit(row: Sequence[Any]) -> FoundUnit:
-    return FoundUnit(
-        unit_id=row[0],
-        memory_id=row[1],
-        occurred_at=row[2],
-        speaker=row[3],
-        flags=row[4],
-        routes=frozenset(route for bit, route in _INDEXED_ROUTES.items() if row[5] & bit),
-        similarity=row[7],
-        keyword_score=row[8],
-        memory_type=MemoryType(row[9]),
-        intensity=row[10],
-        pinned=row[11],
-        priority=row[12],
-        used_at=row[13],
-        access_count=row[14],
-        entity_matches=tuple(row[15]),
+def _units(rows: Sequence[Sequence[Any]]) -> FoundUnits:
+    if not rows:
+        return NO_UNITS
+    columns = list(zip(*rows, strict=True))
+    return FoundUnits(
+        unit_ids=columns[0],
+        memory_ids=columns[1],
+        occurred_at=np.array(columns[2], dtype=np.float64),
+        speaker=np.array(columns[3], dtype=np.int64),
+        flags=np.array(columns[4], dtype=np.int64),
+        routes=np.array(columns[5], dtype=np.int64),
+        similarity=np.array(columns[7], dtype=np.float64),
+        keyword_score=np.array(columns[8], dtype=np.float64),
+        memory_type=np.array(columns[9], dtype=np.int64),
+        intensity=np.array(columns[10], dtype=np.float64),
+        pinned=np.array(columns[11], dtype=np.bool_),
+        priority=np.array(columns[12], dtype=np.float64),
+        used_at=np.array(columns[13], dtype=np.float64),
+        access_count=np.array(columns[14], dtype=np.int64),
+        entity_matches=columns[15],
     )
 
 

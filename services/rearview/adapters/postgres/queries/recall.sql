@@ -109,10 +109,10 @@ unit AS (
   SELECT p.unit_id, p.routes, p.exact, f.memory_id, f.occurred_at, f.speaker, f.flags, f.embedding, f.sv
   FROM pool p JOIN search_unit_fresh_{generation} f
     ON f.tenant_id = %(tenant)s AND f.namespace_id = %(namespace)s AND f.unit_id = p.unit_id)
-SELECT u.unit_id, u.memory_id, u.occurred_at, u.speaker, u.flags, u.routes, u.exact,
+SELECT u.unit_id, u.memory_id, extract(epoch FROM u.occurred_at)::float8, u.speaker, u.flags, u.routes, u.exact,
        1 - (u.embedding <=> %(vector)s::halfvec) AS similarity, -(u.sv <#> q.weights) AS keyword_score,
        m.type, m.intensity, m.pinned, m.priority,
-       greatest(least(m.occurred_at, m.created_at), s.last_accessed_at) AS used_at, coalesce(s.access_count, 0) AS access_count,
+       extract(epoch FROM greatest(least(m.occurred_at, m.created_at), s.last_accessed_at))::float8 AS used_at, coalesce(s.access_count, 0) AS access_count,
        CASE WHEN cardinality(%(entities)s::text[]) = 0 THEN '{}'::text[]
             ELSE ARRAY(SELECT e FROM unnest(%(entities)s::text[]) AS e WHERE e = ANY (m.entity_keys)) END AS entity_matches
 FROM unit u
