@@ -8,13 +8,13 @@ from uuid import UUID
 
 import numpy as np
 from pgvector import HalfVector
-from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.event_rows import event_of
 from rearview.adapters.postgres.memory_rows import memory_of
 from rearview.adapters.postgres.queries import load_queries
+from rearview.adapters.postgres.round_trip import Reading, numbered
 from rearview.domain.event import Event, EventRole
 from rearview.domain.memory import MemoryState
 from rearview.domain.search_unit import UnitState
@@ -79,40 +79,25 @@ class PostgresRecallStore:
         self, tenant_id: UUID, searches: Sequence[Search], generation: Generation | None, *, timeout_seconds: float
     ) -> list[Found]:
         """Run all routes in all namespaces; answers are in the order of `searches`."""
-        async with self._database.transaction(tenant_id, timeout_seconds=timeout_seconds) as connection:
-            # Everything is sent before anything is fetched: that makes it one round trip.
-            sent = [await self._send(connection, search, generation) for search in searches]
-            return [await _receive(cursors) for cursors in sent]
+        readings = [reading for search in searches for reading in self._readings(search, generation)]
+        answers = iter(await self._database.read(tenant_id, readings, timeout_seconds=timeout_seconds))
+        return [
+            _found(next(answers)[0], next(answers) if search.raw_turns else [], next(answers) if generation else [])
+            for search in searches
+        ]
 
     async def load(self, tenant_id: UUID, chosen: Sequence[Chosen], *, timeout_seconds: float) -> list[Loaded]:
         """Load what was chosen, in order."""
-        async with self._database.transaction(tenant_id, timeout_seconds=timeout_seconds) as connection:
-            sent = []
-            for one in chosen:
-                named = {"tenant": tenant_id, "namespace": one.scope.namespace_id}
-                memories, sources, turns = (connection.cursor(row_factory=dict_row) for _ in range(3))
-                await memories.execute(
-                    self._reading["memories_by_id"], {**named, "memories": list(set(one.units.values()))}
-                )
-                await sources.execute(
-                    self._general["source_events"],
-                    {
-                        **named,
-                        "units": list(one.units),
-                        "memories": list(one.units.values()),
-                        "limit": SOURCES_PER_UNIT,
-                    },
-                )
-                await turns.execute(self._general["unindexed_events"], {**named, "events": list(one.events)})
-                sent.append((memories, sources, turns))
-            return [
-                Loaded(
-                    memories={row["memory_id"]: memory_of(row) for row in await memories.fetchall()},
-                    sources=_by_unit(await sources.fetchall()),
-                    turns={row["event_id"]: (row["session_id"], event_of(row)) for row in await turns.fetchall()},
-                )
-                for memories, sources, turns in sent
-            ]
+        readings = [reading for one in chosen for reading in self._contents(tenant_id, one)]
+        answers = iter(await self._database.read(tenant_id, readings, timeout_seconds=timeout_seconds))
+        return [
+            Loaded(
+                memories={row["memory_id"]: memory_of(row) for row in next(answers)},
+                sources=_by_unit(next(answers)),
+                turns={row["event_id"]: (row["session_id"], event_of(row)) for row in next(answers)},
+            )
+            for _ in chosen
+        ]
 
     async def anything_stored(self, tenant_id: UUID, namespace_ids: Sequence[UUID], *, timeout_seconds: float) -> bool:
         """Return whether any of the namespaces holds an active memory or a turn."""
@@ -138,50 +123,45 @@ class PostgresRecallStore:
                 plans.append(f"namespaces/{search.scope.namespace}\n{lines}")
         return "\n".join(plans)
 
-    async def _send(self, connection: Connection, search: Search, generation: Generation | None) -> "_Cursors":
+    def _readings(self, search: Search, generation: Generation | None) -> list[Reading]:
         parameters = _parameters(search)
-        statistics = await connection.execute(self._general["statistics"], parameters)
-        frequencies = await connection.execute(self._general["term_frequencies"], parameters)
-        raw_turns = units = None
+        statements = [self._general["statistics"]]
         if search.raw_turns:
-            raw_turns = await connection.execute(self._general["raw_turns"], parameters)
+            statements.append(self._general["raw_turns"])
         if generation is not None:
-            units = await connection.execute(_search_statement(generation.ordinal), parameters)
-        return _Cursors(statistics, frequencies, raw_turns, units)
+            statements.append(_search_statement(generation.ordinal))
+        return [Reading(numbered(statement), parameters) for statement in statements]
+
+    def _contents(self, tenant_id: UUID, chosen: Chosen) -> list[Reading]:
+        place = {"tenant": tenant_id, "namespace": chosen.scope.namespace_id}
+        memories, units = list(chosen.units.values()), list(chosen.units)
+        return [
+            Reading(numbered(statement), {**place, **parameters}, as_dictionaries=True)
+            for statement, parameters in (
+                (self._reading["memories_by_id"], {"memories": list(set(memories))}),
+                (self._general["source_events"], {"units": units, "memories": memories, "limit": SOURCES_PER_UNIT}),
+                (self._general["unindexed_events"], {"events": list(chosen.events)}),
+            )
+        ]
 
 
-class _Cursors:
-    """The answers of one namespace, still on their way."""
-
-    __slots__ = ("frequencies", "raw_turns", "statistics", "units")
-
-    def __init__(self, statistics: Any, frequencies: Any, raw_turns: Any, units: Any) -> None:
-        self.statistics = statistics
-        self.frequencies = frequencies
-        self.raw_turns = raw_turns
-        self.units = units
-
-
-async def _receive(cursors: _Cursors) -> Found:
-    units, keyword_total, chinese, english, hashes, names = await cursors.statistics.fetchone()
-    statistics = NamespaceStatistics(
-        units=units,
-        keyword_total=keyword_total,
-        chinese_units=chinese,
-        english_units=english,
-        speakers=tuple(zip(hashes, names, strict=True)),
-        frequencies=dict(await cursors.frequencies.fetchall()),
-    )
-    turns = await cursors.raw_turns.fetchall() if cursors.raw_turns else []
-    rows = await cursors.units.fetchall() if cursors.units else []
-    scans = [row[6] for row in rows if row[6] is not None]
+def _found(counted: Sequence[Any], turns: Sequence[Sequence[Any]], units: Sequence[Sequence[Any]]) -> Found:
+    unit_count, keyword_total, chinese, english, hashes, names, keywords, frequencies = counted
+    scans = [row[6] for row in units if row[6] is not None]
     return Found(
-        units=_units(rows),
+        units=_units(units),
         turns=tuple(
             FoundTurn(event_id, session_id, EventRole(role), speaker, occurred_at, score or 0.0)
             for event_id, session_id, role, speaker, occurred_at, score in turns
         ),
-        statistics=statistics,
+        statistics=NamespaceStatistics(
+            units=unit_count,
+            keyword_total=keyword_total,
+            chinese_units=chinese,
+            english_units=english,
+            speakers=tuple(zip(hashes, names, strict=True)),
+            frequencies=dict(zip(keywords, frequencies, strict=True)),
+        ),
         exact_vectors=all(scans) if scans else None,
     )
 

@@ -1,24 +1,19 @@
 -- Recall's statements; they run in one transaction and share its round trip.
 
 -- name: statistics
--- What fusion needs to know of the namespace, and the speakers whose names occur in the query.
-SELECT s.units, s.keyword_total, s.chinese_units, s.english_units,
-       ARRAY(SELECT p.speaker FROM speaker p
-             WHERE p.tenant_id = %(tenant)s AND p.namespace_id = %(namespace)s AND p.name <> ''
-               AND strpos(%(folded_query)s, lower(p.name)) > 0
-             ORDER BY p.speaker LIMIT 32),
-       ARRAY(SELECT p.name FROM speaker p
-             WHERE p.tenant_id = %(tenant)s AND p.namespace_id = %(namespace)s AND p.name <> ''
-               AND strpos(%(folded_query)s, lower(p.name)) > 0
-             ORDER BY p.speaker LIMIT 32)
-FROM (SELECT coalesce(max(n.units), 0) AS units, coalesce(max(n.keyword_total), 0) AS keyword_total,
-             coalesce(max(n.chinese_units), 0) AS chinese_units, coalesce(max(n.english_units), 0) AS english_units
-      FROM namespace_statistics n
-      WHERE n.tenant_id = %(tenant)s AND n.namespace_id = %(namespace)s) s;
-
--- name: term_frequencies
-SELECT t.keyword, t.units
-FROM rearview_query_terms(%(tenant)s, %(namespace)s, %(keywords)s::int4[], %(counts)s::float8[]) t;
+-- What fusion needs to know of the namespace, the speakers whose names occur in the query, and in how many units each of
+-- its terms occurs.
+SELECT coalesce(max(n.units), 0), coalesce(max(n.keyword_total), 0), coalesce(max(n.chinese_units), 0),
+       coalesce(max(n.english_units), 0), max(p.hashes), max(p.names), max(t.keywords), max(t.units)
+FROM (SELECT coalesce(array_agg(s.speaker ORDER BY s.speaker), '{}') AS hashes,
+             coalesce(array_agg(s.name ORDER BY s.speaker), '{}') AS names
+      FROM (SELECT s.speaker, s.name FROM speaker s
+            WHERE s.tenant_id = %(tenant)s AND s.namespace_id = %(namespace)s AND s.name <> ''
+              AND strpos(%(folded_query)s, lower(s.name)) > 0
+            ORDER BY s.speaker LIMIT 32) s) p
+CROSS JOIN (SELECT coalesce(array_agg(q.keyword), '{}') AS keywords, coalesce(array_agg(q.units), '{}') AS units
+            FROM rearview_query_terms(%(tenant)s, %(namespace)s, %(keywords)s::int4[], %(counts)s::float8[]) q) t
+LEFT JOIN namespace_statistics n ON n.tenant_id = %(tenant)s AND n.namespace_id = %(namespace)s;
 
 -- name: raw_turns
 SELECT r.event_id, r.session_id, r.role, r.speaker, r.occurred_at, r.score
