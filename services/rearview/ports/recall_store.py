@@ -209,8 +209,10 @@ class RecallStore(Protocol):
         """
         ...
 
-    async def load(self, tenant_id: UUID, chosen: Sequence[Chosen], *, timeout_seconds: float) -> list[Loaded]:
-        """Load what was chosen, in order. Raises as `search`."""
+    async def load(
+        self, tenant_id: UUID, chosen: Sequence[Chosen], *, with_metadata: bool, timeout_seconds: float
+    ) -> list[Loaded]:
+        """Load what was chosen, in order; the memories' metadata and events only if asked for. Raises as `search`."""
         ...
 
     async def anything_stored(self, tenant_id: UUID, namespace_ids: Sequence[UUID], *, timeout_seconds: float) -> bool:

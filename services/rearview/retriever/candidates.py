@@ -1,5 +1,6 @@
 """From what the routes found to scored candidates."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -85,15 +86,61 @@ class Candidate:
         return self.turn
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """The best candidates of a namespace, best first, and how many of all each route found."""
+    """The scored rows of a namespace; candidates are made of the best of them when asked for, since most are never
+    looked at.
 
-    candidates: tuple[Candidate, ...]
-    route_counts: Mapping[Route, int]
+    Attributes:
+        scores, vector_z: as of `memory_scores` and `fuse`; the latter NaN where there was no vector.
+        terms: (n,) float64 each, what the fused scores are the sum of.
+        has_few: whether there are too few rows to tell noise by its vector.
+    """
 
+    scope: Scope
+    rows: "Rows"
+    scores: MemoryScores
+    terms: Mapping[str, NDArray[np.float64]]
+    vector_z: NDArray[np.float64]
+    profile: Profile
+    has_few: bool
 
-NOTHING_SCORED = Scored((), {})
+    def best(self, limit: int | None) -> list[Candidate]:
+        """Return the best `limit` candidates (None: all), best first; equal ones in the order of their ids."""
+        return [self._candidate(at) for at in _best(self.scores.total, self.rows, limit)]
+
+    def route_counts(self) -> dict[Route, int]:
+        """Return how many rows each route found."""
+        return {route: int(np.count_nonzero(self.rows.routes & route_bit(route))) for route in Route}
+
+    def _candidate(self, at: int) -> Candidate:
+        units, scores, profile = self.rows.units, self.scores, self.profile
+        is_unit = at < len(units)
+        turn = None if is_unit else self.rows.turns[at - len(units)]
+        routes, z = int(self.rows.routes[at]), float(self.vector_z[at])
+        similarity = float(units.similarity[at]) if is_unit else math.nan
+        return Candidate(
+            scope=self.scope,
+            unit=UnitRef(units.unit_ids[at], units.memory_ids[at]) if is_unit else None,
+            turn=turn,
+            routes=routes_of(routes),
+            score=ScoreParts(
+                total=float(scores.total[at]),
+                relevance=float(scores.relevance[at]),
+                recency=float(scores.recency[at]),
+                frequency=float(scores.frequency[at]),
+                emotion=float(scores.emotion[at]),
+                relevance_weight=profile.relevance,
+                recency_weight=profile.recency,
+                frequency_weight=profile.frequency,
+                emotion_weight=profile.emotion,
+                vector_similarity=None if math.isnan(similarity) else similarity,
+                keyword_score=turn.keyword_score if turn else float(units.keyword_score[at]),
+                fusion_terms=logit_terms({name: float(values[at]) for name, values in self.terms.items()}),
+            ),
+            vector_z=None if math.isnan(z) else z,
+            asked_for=self.has_few or bool(routes & _CALLED_FOR),
+        )
 
 
 class CandidateScorer:
@@ -109,37 +156,30 @@ class CandidateScorer:
         found: Found,
         working: Sequence[tuple[str, Event]],
         question: Question,
-        limit: int | None = None,
-    ) -> Scored:
-        """Return the best `limit` candidates of one namespace (None: all); each event is in it once.
+    ) -> Scored | None:
+        """Score what is of one namespace, each event once; None if nothing is.
 
         `working` are turns of working memory that pass the filter, oldest first, with their session.
         """
         rows = self._rows(search, found, working)
         if not len(rows):
-            return NOTHING_SCORED
+            return None
         named = self._reader.named_speakers(question.text, [name for _, name in found.statistics.speakers])
         pool = self._pool(search, rows, named)
         fused = fuse(pool, self._features(found, question, pool, named))
         scores = memory_scores(relevances(fused.total), _standings(rows, question.now.timestamp()), question.profile)
-        best = _best(scores.total, rows, limit)
         compared = int(np.count_nonzero(~np.isnan(pool.vector)))
-        candidates = _candidates(
-            search.scope,
-            rows,
-            scores,
-            {name: values[best].tolist() for name, values in fused.terms.items()},
-            np.where(np.isnan(pool.vector), np.nan, fused.vector_z),
-            best,
-            question.profile,
+        return Scored(
+            scope=search.scope,
+            rows=rows,
+            scores=scores,
+            terms=fused.terms,
+            vector_z=np.where(np.isnan(pool.vector), np.nan, fused.vector_z),
+            profile=question.profile,
             has_few=0 < compared < FULL_SAMPLE,
         )
-        return Scored(
-            tuple(candidates),
-            {route: int(np.count_nonzero(rows.routes & route_bit(route))) for route in Route},
-        )
 
-    def _rows(self, search: Search, found: Found, working: Sequence[tuple[str, Event]]) -> "_Rows":
+    def _rows(self, search: Search, found: Found, working: Sequence[tuple[str, Event]]) -> "Rows":
         units = found.units
         at_of = {unit_id: at for at, unit_id in enumerate(units.unit_ids)} if working or found.turns else {}
         routes = units.routes.copy()
@@ -160,7 +200,7 @@ class CandidateScorer:
                         event_id, session_id, event.role, event.speaker, event.occurred_at, score
                     )
                     turn_routes[event_id] = route_bit(Route.WORKING_MEMORY)
-        return _Rows(
+        return Rows(
             units,
             tuple(turns.values()),
             np.concatenate([routes, np.fromiter(turn_routes.values(), dtype=np.int64, count=len(turns))]),
@@ -171,7 +211,7 @@ class CandidateScorer:
         keywords = self._hasher.keywords(search.scope.namespace_id, event.searchable_text)
         return bm25.score(search.terms, statistics.frequencies, statistics.units, keywords, statistics.average_length)
 
-    def _pool(self, search: Search, rows: "_Rows", named: Sequence[str]) -> Pool:
+    def _pool(self, search: Search, rows: "Rows", named: Sequence[str]) -> Pool:
         namespace_id = search.scope.namespace_id
         units, turns = rows.units, rows.turns
         speakers = {turn.speaker: self._hasher.speaker(namespace_id, turn.speaker) for turn in turns}
@@ -208,7 +248,7 @@ class CandidateScorer:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
+class Rows:
     """What is scored: units first, then bare turns. `routes`: (n,) int64, for both."""
 
     units: FoundUnits
@@ -227,7 +267,7 @@ class _Rows:
         return self.units.unit_ids[at] if at < len(self.units) else self.turns[at - len(self.units)].event_id
 
 
-def _standings(rows: _Rows, now: float) -> Standings:
+def _standings(rows: Rows, now: float) -> Standings:
     units, turns = rows.units, rows.turns
     none, count = [0.0] * len(turns), len(turns)
     return Standings(
@@ -239,7 +279,7 @@ def _standings(rows: _Rows, now: float) -> Standings:
     )
 
 
-def _best(totals: NDArray[np.float64], rows: _Rows, limit: int | None) -> list[int]:
+def _best(totals: NDArray[np.float64], rows: Rows, limit: int | None) -> list[int]:
     """Return the places of the best rows, best first; equal ones in the order of their ids."""
     if limit is not None and limit < len(totals):
         least = np.partition(totals, len(totals) - limit)[len(totals) - limit]
@@ -248,64 +288,3 @@ def _best(totals: NDArray[np.float64], rows: _Rows, limit: int | None) -> list[i
         places = list(range(len(totals)))
     listed = totals.tolist()
     return sorted(places, key=lambda at: (-listed[at], rows.resource_id(at)))[:limit]
-
-
-def _candidates(
-    scope: Scope,
-    rows: _Rows,
-    scores: MemoryScores,
-    terms: Mapping[str, Sequence[float]],
-    vector_z: NDArray[np.float64],
-    best: Sequence[int],
-    profile: Profile,
-    *,
-    has_few: bool,
-) -> list[Candidate]:
-    units = rows.units
-    chosen = np.array(best, dtype=np.int64)
-    columns = zip(
-        best,
-        *(
-            column[chosen].tolist()
-            for column in (
-                scores.total,
-                scores.relevance,
-                scores.recency,
-                scores.frequency,
-                scores.emotion,
-                rows.routes,
-                vector_z,
-            )
-        ),
-        strict=True,
-    )
-    candidates = []
-    for rank, (at, total, relevant, recency, frequency, emotion, routes, z) in enumerate(columns):
-        is_unit = at < len(units)
-        turn = None if is_unit else rows.turns[at - len(units)]
-        similarity = float(units.similarity[at]) if is_unit else np.nan
-        candidates.append(
-            Candidate(
-                scope=scope,
-                unit=UnitRef(units.unit_ids[at], units.memory_ids[at]) if is_unit else None,
-                turn=turn,
-                routes=routes_of(routes),
-                score=ScoreParts(
-                    total=total,
-                    relevance=relevant,
-                    recency=recency,
-                    frequency=frequency,
-                    emotion=emotion,
-                    relevance_weight=profile.relevance,
-                    recency_weight=profile.recency,
-                    frequency_weight=profile.frequency,
-                    emotion_weight=profile.emotion,
-                    vector_similarity=None if np.isnan(similarity) else similarity,
-                    keyword_score=turn.keyword_score if turn else float(units.keyword_score[at]),
-                    fusion_terms=logit_terms({name: values[rank] for name, values in terms.items()}),
-                ),
-                vector_z=None if np.isnan(z) else z,
-                asked_for=has_few or bool(routes & _CALLED_FOR),
-            )
-        )
-    return candidates

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from rearview.domain.principal import Scope
-from rearview.domain.recall import RecallTrace, Route, TraceCandidate
+from rearview.domain.recall import RecallTrace, TraceCandidate
 from rearview.domain.relevance import RANKER_VERSION
 from rearview.ports.recall_store import Found
 from rearview.retriever.answer import BELOW_TOP_K, GONE, Selection
@@ -56,8 +56,8 @@ class Course:
             namespaces=tuple(scope.namespace for scope in scopes),
             at=self.at,
             understanding=_understanding(question, found),
-            route_counts={route.name.lower(): ranking.route_counts.get(route, 0) for route in Route},
-            candidates=_traced(ranking.candidates, shortlisted, selection),
+            route_counts={route.name.lower(): count for route, count in ranking.route_counts().items()},
+            candidates=_traced(ranking.best(MAX_TRACED), shortlisted, selection),
             degraded=tuple(self.degraded),
             stage_milliseconds=dict(self._milliseconds),
             plan=self.plan,
@@ -105,5 +105,5 @@ def _traced(
             rank=ranks.get(candidate.resource_id, 0),
             dropped_because=reason(candidate),
         )
-        for candidate in candidates[:MAX_TRACED]
+        for candidate in candidates
     )

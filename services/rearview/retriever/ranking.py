@@ -1,41 +1,29 @@
 """The candidates of all namespaces in one order."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rearview.domain.event import Event
 from rearview.domain.recall import Route
-from rearview.ports.recall_store import Found, Search
-from rearview.retriever.candidates import Candidate, CandidateScorer
-from rearview.retriever.question import Question
+from rearview.retriever.candidates import Candidate, Scored
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The best candidates, best first, and how many of all each route found."""
+    """What was scored in each namespace."""
 
-    candidates: Sequence[Candidate]
-    route_counts: Mapping[Route, int]
+    scored: Sequence[Scored]
 
+    def best(self, limit: int | None) -> list[Candidate]:
+        """Return the best `limit` candidates (None: all), best first; equal ones in the order of their ids."""
+        if len(self.scored) == 1:
+            return self.scored[0].best(limit)
+        merged = sorted(
+            (candidate for one in self.scored for candidate in one.best(limit)),
+            key=lambda candidate: (-candidate.score.total, candidate.resource_id),
+        )
+        return merged[:limit]
 
-def ranked(
-    scorer: CandidateScorer,
-    searches: Sequence[Search],
-    found: Sequence[Found],
-    working: Sequence[tuple[str, Event]],
-    question: Question,
-    limit: int | None,
-) -> Ranking:
-    """Return the best `limit` candidates (None: all). `working` belongs to the first namespace."""
-    scored = [
-        scorer.score(search, one, working if at == 0 else (), question, limit)
-        for at, (search, one) in enumerate(zip(searches, found, strict=True))
-    ]
-    counts = {route: sum(one.route_counts.get(route, 0) for one in scored) for route in Route}
-    if len(scored) == 1:
-        return Ranking(scored[0].candidates, counts)
-    merged = sorted(
-        (candidate for one in scored for candidate in one.candidates),
-        key=lambda candidate: (-candidate.score.total, candidate.resource_id),
-    )
-    return Ranking(merged[:limit], counts)
+    def route_counts(self) -> dict[Route, int]:
+        """Return how many candidates each route found."""
+        counts = [one.route_counts() for one in self.scored]
+        return {route: sum(one[route] for one in counts) for route in Route}

@@ -27,11 +27,10 @@ from rearview.ports.redactor import Redactor
 from rearview.ports.working_memory import SessionKey, WorkingMemory
 from rearview.retriever.answer import Content, Selection, content_of, hits_of, select
 from rearview.retriever.candidates import Candidate, CandidateScorer
-from rearview.retriever.course import MAX_TRACED, Course
+from rearview.retriever.course import Course
 from rearview.retriever.deadline import Deadline
 from rearview.retriever.question import Question, QuestionReader
 from rearview.retriever.ranking import Ranking
-from rearview.retriever.ranking import ranked as ranked_candidates
 from rearview.retriever.reranking import RERANK, RerankStage
 
 VECTOR = "vector"
@@ -120,9 +119,9 @@ class Recall:
         course.lap("understand")
         found, working = await self._find(asked, searches, generation, deadline, course)
         course.lap("routes")
-        ranking = ranked_candidates(self._scorer, searches, found, working, question, self._most_candidates(query))
+        ranking = self._ranking(searches, found, working, question)
         course.lap("fuse")
-        shortlist = self._shortlist(query, ranking.candidates)
+        shortlist = self._shortlist(query, ranking)
         ranked = await self._load(asked, shortlist, deadline)
         course.lap("load")
         ranked, ranker = await self._rerank(ranked, query, question, deadline, course)
@@ -214,18 +213,26 @@ class Recall:
             if admits_turn(query.filter, query.session_id, turn.event, query.as_of)
         ]
 
-    def _most_candidates(self, query: RecallQuery) -> int | None:
-        # Groups may need any number of candidates.
-        return None if query.group_by_memory else max(MAX_TRACED, self._wanted(query))
+    def _ranking(
+        self,
+        searches: Sequence[Search],
+        found: Sequence[Found],
+        working: Sequence[tuple[str, Event]],
+        question: Question,
+    ) -> Ranking:
+        scored = [
+            self._scorer.score(search, one, working if at == 0 else (), question)
+            for at, (search, one) in enumerate(zip(searches, found, strict=True))
+        ]
+        return Ranking([one for one in scored if one is not None])
 
-    def _wanted(self, query: RecallQuery) -> int:
+    def _shortlist(self, query: RecallQuery, ranking: Ranking) -> list[Candidate]:
         wanted = query.top_k + SPARE
-        return max(wanted, self._reranking.depth) if self._reranking is not None and query.rerank else wanted
-
-    def _shortlist(self, query: RecallQuery, candidates: Sequence[Candidate]) -> list[Candidate]:
-        wanted = self._wanted(query)
+        if self._reranking is not None and query.rerank:
+            wanted = max(wanted, self._reranking.depth)
         if not query.group_by_memory:
-            return list(candidates[:wanted])
+            return ranking.best(wanted)
+        candidates = ranking.best(None)
         first_groups = set(list(dict.fromkeys(candidate.group_id for candidate in candidates))[:wanted])
         return [candidate for candidate in candidates if candidate.group_id in first_groups]
 
@@ -245,6 +252,7 @@ class Recall:
                     )
                     for scope in asked.scopes
                 ],
+                with_metadata=asked.query.include_metadata,
                 timeout_seconds=deadline.left_seconds(),
             )
         )

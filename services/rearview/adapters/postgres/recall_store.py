@@ -86,9 +86,12 @@ class PostgresRecallStore:
             for search in searches
         ]
 
-    async def load(self, tenant_id: UUID, chosen: Sequence[Chosen], *, timeout_seconds: float) -> list[Loaded]:
-        """Load what was chosen, in order."""
-        readings = [reading for one in chosen for reading in self._contents(tenant_id, one)]
+    async def load(
+        self, tenant_id: UUID, chosen: Sequence[Chosen], *, with_metadata: bool, timeout_seconds: float
+    ) -> list[Loaded]:
+        """Load what was chosen, in order; the memories' metadata and events only if asked for."""
+        memories = self._reading["memories_by_id"] if with_metadata else self._general["memory_contents"]
+        readings = [reading for one in chosen for reading in self._contents(tenant_id, one, memories)]
         answers = iter(await self._database.read(tenant_id, readings, timeout_seconds=timeout_seconds))
         return [
             Loaded(
@@ -132,13 +135,13 @@ class PostgresRecallStore:
             statements.append(_search_statement(generation.ordinal))
         return [Reading(numbered(statement), parameters) for statement in statements]
 
-    def _contents(self, tenant_id: UUID, chosen: Chosen) -> list[Reading]:
+    def _contents(self, tenant_id: UUID, chosen: Chosen, memories_statement: LiteralString) -> list[Reading]:
         place = {"tenant": tenant_id, "namespace": chosen.scope.namespace_id}
         memories, units = list(chosen.units.values()), list(chosen.units)
         return [
             Reading(numbered(statement), {**place, **parameters}, as_dictionaries=True)
             for statement, parameters in (
-                (self._reading["memories_by_id"], {"memories": list(set(memories))}),
+                (memories_statement, {"memories": list(set(memories))}),
                 (self._general["source_events"], {"units": units, "memories": memories, "limit": SOURCES_PER_UNIT}),
                 (self._general["unindexed_events"], {"events": list(chosen.events)}),
             )

@@ -13,7 +13,7 @@ from typing import Any, LiteralString
 from uuid import UUID
 
 from psycopg import AsyncConnection, errors, pq
-from psycopg.abc import Buffer, PQGen
+from psycopg.abc import PQGen
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.rows import RowMaker, TupleRow
 

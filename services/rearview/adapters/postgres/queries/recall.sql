@@ -51,7 +51,8 @@ query AS MATERIALIZED (
               ELSE rearview_rarest_terms(%(tenant)s, %(namespace)s, %(route_keywords)s::int4[], %(candidate_budget)s::bigint) END AS terms),
 by_vector AS MATERIALIZED (
   SELECT r.unit_id, r.exact FROM rearview_vector_route_{generation}(
-    %(tenant)s, %(namespace)s, %(vector)s::halfvec, %(unit_states)s::int2[], (SELECT ids FROM allowed), %(limit)s::int) r),
+    %(tenant)s, %(namespace)s, %(vector)s::halfvec, %(unit_states)s::int2[], (SELECT ids FROM allowed), %(limit)s::int,
+    false) r),
 by_keyword AS MATERIALIZED (
   SELECT r.unit_id FROM rearview_keyword_route_{generation}(
     %(tenant)s, %(namespace)s, (SELECT weights FROM query), (SELECT terms FROM query), %(unit_states)s::int2[],
@@ -118,6 +119,19 @@ WHERE m.state = ANY (%(memory_states)s::int2[])
   AND (m.expires_at IS NULL OR m.expires_at > %(now)s::timestamptz)
   AND (%(start)s::timestamptz IS NULL OR u.occurred_at >= %(start)s::timestamptz)
   AND (%(end)s::timestamptz IS NULL OR u.occurred_at < %(end)s::timestamptz);
+
+-- name: memory_contents
+-- Memories as an answer shows them, without their metadata and events.
+SELECT m.memory_id, m.type, m.state, m.tier, m.content, m.priority, m.pinned, m.labels, '{}'::json AS metadata, m.entities,
+       m.intent, m.valence, m.intensity, m.origin, m.trust, m.confidence, m.valid_from, m.valid_to, m.occurred_at,
+       m.occurred_until, m.created_at, m.updated_at, m.expires_at, m.superseded_by, m.session_id, m.languages,
+       g.generation_id, m.redactions, m.fact_subject, m.fact_attribute, m.fact_value, m.fact_unit, m.single_valued,
+       m.version, coalesce(s.access_count, 0) AS access_count, s.last_accessed_at, '[]'::json AS events
+FROM memory m
+JOIN model_generation g ON g.ordinal = m.generation
+LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
+WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.memory_id = ANY (%(memories)s::uuid[])
+  AND m.state <> 4;
 
 -- name: source_events
 -- The turns behind the units that were chosen: the turn itself, or the first sources of a memory without turns.
