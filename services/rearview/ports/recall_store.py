@@ -188,6 +188,15 @@ class Loaded:
     turns: Mapping[UUID, tuple[str, Event]]
 
 
+@dataclass(frozen=True, slots=True)
+class IndexRecall:
+    """Which share of the true 10 and 100 nearest units the vector index found, in [0, 1], of the lists that it answered
+    (one for each language of a namespace of both), averaged."""
+
+    at_10: float
+    at_100: float
+
+
 class RecallStore(Protocol):
     """Finds and loads, each in one round trip."""
 
@@ -223,4 +232,13 @@ class RecallStore(Protocol):
         self, tenant_id: UUID, searches: Sequence[Search], generation: Generation | None, *, timeout_seconds: float
     ) -> str:
         """Return the database's plans of the searches as text. Raises as `search`."""
+        ...
+
+    async def index_recall(
+        self, tenant_id: UUID, search: Search, generation: Generation, *, timeout_seconds: float
+    ) -> IndexRecall | None:
+        """Compare the vector route with an exact search; None where it is exact anyway. Raises as `search`.
+
+        Reads every vector of the namespace, so it is not for the path of a request.
+        """
         ...

@@ -29,6 +29,7 @@ from rearview.retriever.answer import Content, Selection, content_of, hits_of, s
 from rearview.retriever.candidates import Candidate, CandidateScorer
 from rearview.retriever.course import Course
 from rearview.retriever.deadline import Deadline
+from rearview.retriever.index_sampler import IndexSampler
 from rearview.retriever.question import Question, QuestionReader
 from rearview.retriever.ranking import Ranking
 from rearview.retriever.reranking import RERANK, RerankStage
@@ -86,6 +87,7 @@ class Recall:
         reranking: RerankStage | None = None,
         limits: RecallLimits | None = None,
         policies: RedactionPolicies | None = None,
+        sampler: IndexSampler | None = None,
     ) -> None:
         """Take the parts; without `policies` every tenant's traces are redacted by the default one."""
         self._store = store
@@ -98,6 +100,7 @@ class Recall:
         self._reranking = reranking
         self._limits = limits or RecallLimits()
         self._policies = policies
+        self._sampler = sampler
 
     async def recall(self, asked: Asked) -> Recalled:
         """Return the memories most relevant to a query, best first, and leave a trace.
@@ -139,6 +142,7 @@ class Recall:
         )
         asked_text = await self._redacted(asked.scopes[0].tenant_id, "\n".join(text for text, _ in question.texts))
         self._leave_behind(asked, asked_text, question, found, ranking, shortlist, selection, course)
+        self._sample(searches, found, generation)
         return Recalled(
             hits=hits,
             context=context.text,
@@ -302,6 +306,13 @@ class Recall:
         if policy.needs_models:
             return (await asyncio.to_thread(self._redactor.redact, text, policy.categories)).text
         return self._redactor.redact(text, policy.categories).text
+
+    def _sample(self, searches: Sequence[Search], found: Sequence[Found], generation: Generation | None) -> None:
+        if self._sampler is None or generation is None:
+            return
+        for search, one in zip(searches, found, strict=True):
+            if one.exact_vectors is False and search.filter.is_empty and search.as_of is None:
+                self._sampler.offer(search.scope.tenant_id, search, generation)
 
     def _leave_behind(
         self,

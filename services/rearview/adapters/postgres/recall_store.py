@@ -25,6 +25,7 @@ from rearview.ports.recall_store import (
     FoundTurn,
     FoundUnits,
     Generation,
+    IndexRecall,
     Loaded,
     NamespaceStatistics,
     Search,
@@ -126,6 +127,19 @@ class PostgresRecallStore:
                 plans.append(f"namespaces/{search.scope.namespace}\n{lines}")
         return "\n".join(plans)
 
+    async def index_recall(
+        self, tenant_id: UUID, search: Search, generation: Generation, *, timeout_seconds: float
+    ) -> IndexRecall | None:
+        """Compare the vector route with an exact search; None where it is exact anyway."""
+        statement = numbered(load_queries("recall", generation.ordinal)["nearest"])
+        parameters = _parameters(search)
+        found, true = await self._database.read(
+            tenant_id,
+            [Reading(statement, {**parameters, "exact": exact}) for exact in (False, True)],
+            timeout_seconds=timeout_seconds,
+        )
+        return _index_recall(found, true)
+
     def _readings(self, search: Search, generation: Generation | None) -> list[Reading]:
         parameters = _parameters(search)
         statements = [self._general["statistics"]]
@@ -167,6 +181,19 @@ def _found(counted: Sequence[Any], turns: Sequence[Sequence[Any]], units: Sequen
         ),
         exact_vectors=all(scans) if scans else None,
     )
+
+
+def _index_recall(found: Sequence[Sequence[Any]], true: Sequence[Sequence[Any]]) -> IndexRecall | None:
+    lists = {row[0] for row in found if not row[2]}
+    shares: dict[int, list[float]] = {10: [], 100: []}
+    for one in lists:
+        nearest = [row[1] for row in true if row[0] == one]
+        answered = [row[1] for row in found if row[0] == one]
+        for k, of_k in shares.items():
+            of_k.append(len(set(nearest[:k]).intersection(answered[:k])) / max(len(nearest[:k]), 1))
+    if not lists:
+        return None
+    return IndexRecall(*(sum(of_k) / len(of_k) for of_k in shares.values()))
 
 
 def _units(rows: Sequence[Sequence[Any]]) -> FoundUnits:

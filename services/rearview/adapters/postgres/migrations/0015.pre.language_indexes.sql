@@ -47,7 +47,7 @@ BEGIN
   EXECUTE format($ddl$
     CREATE FUNCTION rearview_vector_route_%1$s(p_tenant uuid, p_namespace uuid, p_vector halfvec, p_states int2[],
                                                p_memories uuid[], p_limit int, p_exact boolean)
-    RETURNS TABLE (unit_id uuid, exact boolean, distance float8) LANGUAGE plpgsql STABLE
+    RETURNS TABLE (unit_id uuid, exact boolean, distance float8, list int2) LANGUAGE plpgsql STABLE
     SET hnsw.ef_search = 400 SET hnsw.iterative_scan = relaxed_order SET plan_cache_mode = force_custom_plan AS $body$
     DECLARE
       v_units bigint; v_chinese bigint; v_english bigint; v_other bigint; v_exact_zh boolean; v_exact_other boolean;
@@ -61,17 +61,16 @@ BEGIN
       v_exact_zh := p_exact OR p_memories IS NOT NULL OR rearview_exact_is_quicker('search_unit_%1$s_place_zh', v_chinese);
       v_exact_other := p_exact OR p_memories IS NOT NULL OR rearview_exact_is_quicker('search_unit_%1$s_place_other', v_other);
       IF v_chinese > 0 AND v_english > 0 THEN
-        RETURN QUERY SELECT n.unit_id, v_exact_zh, n.distance
+        RETURN QUERY SELECT n.unit_id, v_exact_zh, n.distance, 4::int2
           FROM rearview_nearest_zh_%1$s(p_tenant, p_namespace, p_vector, p_states, p_memories, p_limit, v_exact_zh) n;
-        RETURN QUERY SELECT n.unit_id, v_exact_other, n.distance
+        RETURN QUERY SELECT n.unit_id, v_exact_other, n.distance, 8::int2
           FROM rearview_nearest_other_%1$s(p_tenant, p_namespace, p_vector, p_states, p_memories, p_limit, v_exact_other) n;
         RETURN;
       END IF;
       RETURN QUERY
-        SELECT x.unit_id, x.is_exact, x.distance FROM (
+        SELECT x.unit_id, x.is_exact, x.distance, 0::int2 FROM (
           SELECT n.unit_id, n.distance, v_exact_zh AS is_exact
           FROM rearview_nearest_zh_%1$s(p_tenant, p_namespace, p_vector, p_states, p_memories, p_limit, v_exact_zh) n
-          WHERE v_chinese > 0
           UNION ALL
           SELECT n.unit_id, n.distance, v_exact_other
           FROM rearview_nearest_other_%1$s(p_tenant, p_namespace, p_vector, p_states, p_memories, p_limit, v_exact_other) n) x

@@ -169,3 +169,10 @@ SELECT EXISTS (SELECT FROM memory m
 
 -- name: current_generation
 SELECT g.ordinal, g.generation_id, g.dimension FROM model_generation g WHERE g.current;
+
+-- name: nearest
+-- The vector route alone, as recall asks it or exact: what the index finds of what there is. A list for each language.
+SELECT r.list, r.unit_id, r.exact
+FROM rearview_vector_route_{generation}(
+  %(tenant)s, %(namespace)s, %(vector)s::halfvec, %(unit_states)s::int2[], NULL, %(limit)s::int, %(exact)s::boolean) r
+ORDER BY r.list, r.distance;
