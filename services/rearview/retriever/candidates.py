@@ -166,7 +166,7 @@ class CandidateScorer:
             return None
         named = self._reader.named_speakers(question.text, [name for _, name in found.statistics.speakers])
         pool = self._pool(search, rows, named)
-        fused = fuse(pool, self._features(found, question, pool, named))
+        fused = fuse(pool, self._features(search, found, question, pool, named))
         scores = memory_scores(relevances(fused.total), _standings(rows, question.now.timestamp()), question.profile)
         compared = int(np.count_nonzero(~np.isnan(pool.vector)))
         return Scored(
@@ -234,16 +234,20 @@ class CandidateScorer:
             return np.zeros(len(units), dtype=np.float64)
         return np.array([len(wanted.intersection(one)) / len(wanted) for one in units.entity_matches], dtype=np.float64)
 
-    def _features(self, found: Found, question: Question, pool: Pool, named: Sequence[str]) -> QueryFeatures:
-        hashes: Mapping[str, int] = {name: number for number, name in found.statistics.speakers}
+    def _features(
+        self, search: Search, found: Found, question: Question, pool: Pool, named: Sequence[str]
+    ) -> QueryFeatures:
+        statistics = found.statistics
+        hashes: Mapping[str, int] = {name: number for number, name in statistics.speakers}
         return QueryFeatures(
             speakers=tuple({hashes[name] for name in named}),
             time_ranges=question.time_ranges,
             asks_when=question.asks_when,
             languages=language_flags(question.languages),
-            both_languages=found.statistics.chinese_units > 0 and found.statistics.english_units > 0,
+            both_languages=statistics.chinese_units > 0 and statistics.english_units > 0,
             role_matters=is_user_chat(pool),
             is_dialogue=question.is_dialogue,
+            keyword_mass=bm25.query_mass(search.terms, statistics.frequencies, statistics.units),
         )
 
 

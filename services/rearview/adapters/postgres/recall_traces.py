@@ -13,7 +13,6 @@ from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.recall import RecallTrace, Route, ScoreParts, TraceCandidate
 
 _SCORE_PARTS = tuple(part.name for part in fields(ScoreParts) if part.name != "fusion_terms")
-_DIGITS = 6
 
 
 class PostgresRecallTraceStore:
@@ -76,14 +75,7 @@ def trace_to_json(trace: RecallTrace) -> dict[str, Any]:
 
 def _score_json(score: ScoreParts) -> dict[str, Any]:
     # A hundred of them are written for each recall, and dataclasses.asdict copies deeply.
-    return {
-        **{name: _short(getattr(score, name)) for name in _SCORE_PARTS},
-        "fusion_terms": {name: _short(value) for name, value in score.fusion_terms.items() if value},
-    }
-
-
-def _short(value: float | None) -> float | None:
-    return None if value is None else round(value, _DIGITS)
+    return {name: getattr(score, name) for name in _SCORE_PARTS} | {"fusion_terms": dict(score.fusion_terms)}
 
 
 def trace_of_json(trace_id: UUID, stored: Mapping[str, Any]) -> RecallTrace:
