@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rearview.adapters.models.registry import EmbedderSettings, open_embedder
-from rearview.adapters.postgres.bulk_load import BulkLoad
+from rearview.adapters.postgres.bulk_load import BulkLoad, NamespacePlace
 from rearview.cli.bulk_turns import BulkTurns, KnownText
 from rearview.domain.generation import EmbeddingGeneration
 from rearview.domain.segmentation import DEFAULT_LONGEST_GAP, SegmentationRules
@@ -37,20 +37,28 @@ _MAINTENANCE_MEGABYTES = 1_536
 _INDEX_WORKERS = 2
 
 
+def place_of(folder: DataFolder, namespace: str) -> tuple[Endpoints, NamespacePlace]:
+    """Return a running stack's addresses and where its first tenant's namespace of this name is.
+
+    Raises:
+        StackError: the stack does not run, or there is no such namespace.
+    """
+    endpoints = Endpoints.read(folder.endpoints_file)
+    if endpoints is None or endpoints.tenant is None:
+        raise StackError(f"there is no running stack in {folder.root}")
+    with BulkLoad(endpoints.postgres_owner_url) as load:
+        place = load.place(endpoints.tenant, namespace)
+    if place is None:
+        raise StackError(f"there is no namespace {namespace}")
+    return endpoints, place
+
+
 class BulkFill:
     """Fills namespaces with turns composed of `texts`."""
 
     def __init__(self, folder: DataFolder, texts: Sequence[str], steps: Steps) -> None:
-        """Embed and analyse the texts. Vectors are kept in the data folder for the next time.
-
-        Raises:
-            StackError: the stack does not run or has indexed nothing yet.
-        """
-        endpoints = Endpoints.read(folder.endpoints_file)
-        if endpoints is None or endpoints.tenant is None:
-            raise StackError(f"there is no running stack in {folder.root}")
-        self._endpoints = endpoints
-        self._tenant = endpoints.tenant
+        """Embed and analyse the texts. Vectors are kept in the data folder for the next time."""
+        self._folder = folder
         self._steps = steps
         self._generation, plain = asyncio.run(_vectors(folder, texts, steps.start("embed", len(texts))))
         self._known = _analysed(texts, plain)
@@ -65,10 +73,11 @@ class BulkFill:
         now = datetime.now(UTC)
         late_texts = max(1, round(len(self._known) * LATE_SHARE))
         late_units = round(units * LATE_SHARE)
-        with BulkLoad(self._endpoints.postgres_owner_url) as load:
-            generation, place = load.generation(), load.place(self._tenant, namespace)
-            if generation is None or place is None:
-                raise StackError(f"there is no namespace {namespace}, or nothing was indexed yet")
+        endpoints, place = place_of(self._folder, namespace)
+        with BulkLoad(endpoints.postgres_owner_url) as load:
+            generation = load.generation()
+            if generation is None:
+                raise StackError("nothing was indexed yet, so there are no search tables")
             key = SessionKey(place.tenant_id, place.namespace_id, f"bulk-{seed}")
             rules = SegmentationRules(self._generation.thresholds.segment_boundary_cosine, DEFAULT_LONGEST_GAP)
             turns = BulkTurns(self._known[:-late_texts], key, self._generation.generation_id, rules, seed)
@@ -81,7 +90,7 @@ class BulkFill:
                     shown(sum(len(session.units) for session in batch))
 
             if units >= REBUILD_FROM:
-                with load.vector_index_rebuilt(
+                with load.vector_indexes_rebuilt(
                     generation, maintenance_megabytes=_MAINTENANCE_MEGABYTES, workers=_INDEX_WORKERS
                 ):
                     store(turns, units - late_units)

@@ -58,7 +58,7 @@ class BulkTurns:
         self._session = session
         self._generation_id = generation_id
         self._rules = rules
-        self._random = random.Random(seed)
+        self._random = random.Random(seed)  # noqa: S311 - for the same texts at each run
         hasher = KeywordHashes()
         self._keywords = [hasher.keywords(session.namespace_id, known.text) for known in texts]
         self._by_language: dict[frozenset[Language], list[int]] = {}

@@ -43,8 +43,8 @@ def query_terms(keywords: Iterable[tuple[int, float]]) -> dict[int, float]:
 
 
 def query_mass(terms: Mapping[int, float], frequencies: Mapping[int, int], units: int) -> float:
-    """Return the sum of a query's term counts times their inverse document frequencies: about what a document of average
-    length scores that has each term once. Arguments as of `score`."""
+    """Return the sum of a query's term counts times their inverse document frequencies: about what a document of
+    average length scores that has each term once. Arguments as of `score`."""
     return sum(
         count * inverse_document_frequency(units, frequencies.get(keyword, 0)) for keyword, count in terms.items()
     )

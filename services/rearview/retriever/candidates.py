@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -35,6 +36,8 @@ _OF_THE_USER = tuple(
         MemoryType.SUMMARY,
     )
 )
+Number = TypeVar("Number", bound=np.generic)
+
 _CALLED_FOR = route_bit(Route.ENTITY) | route_bit(Route.TIME) | route_bit(Route.WORKING_MEMORY)
 
 
@@ -262,7 +265,7 @@ class Rows:
     def __len__(self) -> int:
         return len(self.routes)
 
-    def joined(self, of_units: NDArray[np.generic], of_turns: Sequence[object]) -> "NDArray[np.generic]":
+    def joined(self, of_units: NDArray[Number], of_turns: Sequence[object]) -> NDArray[Number]:
         """Return a column of both."""
         return np.concatenate([of_units, np.array(of_turns, dtype=of_units.dtype)]) if of_turns else of_units
 

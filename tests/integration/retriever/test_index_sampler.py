@@ -52,7 +52,8 @@ async def test_an_index_that_finds_less_has_a_smaller_share(bench: Bench, librar
             RENAME TO rearview_all_nearest"""
     )
     library.connection.execute(
-        f"""CREATE FUNCTION rearview_nearest_zh_{library.ordinal}(uuid, uuid, halfvec, int2[], uuid[], int, exact boolean)
+        f"""CREATE FUNCTION rearview_nearest_zh_{library.ordinal}(
+              uuid, uuid, halfvec, int2[], uuid[], int, exact boolean)
             RETURNS TABLE (unit_id uuid, distance float8) LANGUAGE sql STABLE AS $$
               SELECT n.unit_id, n.distance FROM rearview_all_nearest($1, $2, $3, $4, $5, $6, true) n
               ORDER BY n.distance OFFSET CASE WHEN exact THEN 0 ELSE 1 END $$"""

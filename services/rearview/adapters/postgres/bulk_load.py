@@ -88,26 +88,24 @@ class BulkLoad:
         return NamespacePlace(row[0], row[1]) if row else None
 
     @contextmanager
-    def vector_index_rebuilt(self, generation: int, *, maintenance_megabytes: int, workers: int) -> Iterator[None]:
-        """Take the vector index away while the block runs and build it anew after it, with the settings it had."""
+    def vector_indexes_rebuilt(self, generation: int, *, maintenance_megabytes: int, workers: int) -> Iterator[None]:
+        """Take the vector indexes away while the block runs, and build them anew after it as they were."""
         table = f"search_unit_{generation}"
-        row = self._connection.execute(
-            "SELECT i.indexrelid::regclass::text, pg_get_indexdef(i.indexrelid) FROM pg_index i"
+        rows = self._connection.execute(
+            "SELECT c.relname, pg_get_indexdef(i.indexrelid) FROM pg_index i"
             " JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam"
             " WHERE i.indrelid = %s::regclass AND a.amname = 'hnsw'",
             [table],
-        ).fetchone()
-        if row is None:
-            yield
-            return
-        name, definition = row
-        self._connection.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier(name)))
+        ).fetchall()
+        for name, _ in rows:
+            self._connection.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier(name)))
         try:
             yield
         finally:
             self._connection.execute(f"SET maintenance_work_mem = '{int(maintenance_megabytes)}MB'")
             self._connection.execute(f"SET max_parallel_maintenance_workers = {int(workers)}")
-            self._connection.execute(definition)
+            for _, definition in rows:
+                self._connection.execute(definition)
 
     def copy(self, place: NamespacePlace, generation: int, sessions: Sequence[FinishedSession], now: datetime) -> None:
         """Write the rows of sessions, without the namespace's counts, in one transaction."""
@@ -131,8 +129,8 @@ class BulkLoad:
                 ),
             )
             self._rows(
-                "COPY event (tenant_id, namespace_id, event_id, session_id, sequence, role, speaker, content, occurred_at,"
-                " created_at, keywords, outcome, importance, indexed_at) FROM STDIN",
+                "COPY event (tenant_id, namespace_id, event_id, session_id, sequence, role, speaker, content,"
+                " occurred_at, created_at, keywords, outcome, importance, indexed_at) FROM STDIN",
                 (
                     (
                         *key,
@@ -159,8 +157,8 @@ class BulkLoad:
                 ((*key, memory, event, s.session_id, number) for s in sessions for memory, event, number in s.links),
             )
             self._rows(
-                f"COPY search_unit_{int(generation)} (tenant_id, namespace_id, unit_id, memory_id, occurred_at, speaker,"
-                " flags, type, closed, created_at, embedding, sv) FROM STDIN",
+                f"COPY search_unit_{int(generation)} (tenant_id, namespace_id, unit_id, memory_id, occurred_at,"
+                " speaker, flags, type, closed, created_at, embedding, sv) FROM STDIN",
                 (
                     (
                         *key,
@@ -223,6 +221,6 @@ class BulkLoad:
         )
 
     def _rows(self, statement: LiteralString | sql.Composed | str, rows: Iterable[Sequence[Any]]) -> None:
-        with self._connection.cursor().copy(statement) as copy:  # type: ignore[arg-type]
+        with self._connection.cursor().copy(statement) as copy:
             for row in rows:
                 copy.write_row(row)

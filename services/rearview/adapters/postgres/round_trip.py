@@ -124,7 +124,7 @@ def _answers(pgconn: pq.abc.PGconn) -> PQGen[list[pq.abc.PGresult]]:
             results.append(result)
 
 
-def _rows(transformer: Transformer, result: pq.abc.PGresult, reading: Reading) -> list[Any]:
+def _rows(transformer: Any, result: pq.abc.PGresult, reading: Reading) -> list[Any]:
     transformer.set_pgresult(result)
     make: RowMaker[Any] = tuple
     if reading.as_dictionaries:
