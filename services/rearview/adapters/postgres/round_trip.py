@@ -16,19 +16,18 @@ from psycopg import AsyncConnection, errors, pq
 from psycopg.abc import PQGen
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.rows import RowMaker, TupleRow
+from psycopg.waiting import Ready, Wait
 
 _PARAMETER = re.compile(r"%\(([a-z_]+)\)s")
 _BEGIN = b"BEGIN READ ONLY"
 _COMMIT = b"COMMIT"
 _SETTINGS = b"SELECT set_config('app.tenant', $1, true), set_config('statement_timeout', $2, true)"
-_WAIT_READ, _WAIT_READ_OR_WRITE, _READY_READ = 1, 3, 1
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A statement with numbered parameters. `names` are those of the parameters, in the order of their numbers."""
 
-    name: bytes
     text: bytes
     names: tuple[str, ...]
 
@@ -42,7 +41,7 @@ def numbered(statement: LiteralString) -> Statement:
         return f"${numbers.setdefault(match.group(1), len(numbers) + 1)}"
 
     text = _PARAMETER.sub(number, statement).replace("%%", "%").encode()
-    return Statement(f"rearview_{abs(hash(statement)):x}".encode(), text, tuple(numbers))
+    return Statement(text, tuple(numbers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +108,11 @@ def _answers(pgconn: pq.abc.PGconn) -> PQGen[list[pq.abc.PGresult]]:
     results: list[pq.abc.PGresult] = []
     unsent = pgconn.flush()
     while True:
-        ready = yield _WAIT_READ_OR_WRITE if unsent else _WAIT_READ
+        # Who goes on waiting after a cancellation begins with `next`, which sends nothing.
+        ready: Ready | None = yield Wait.RW if unsent else Wait.R
         if unsent:
             unsent = pgconn.flush()
-        if not ready & _READY_READ:
+        if ready is None or not ready & Ready.R:
             continue
         pgconn.consume_input()
         while not pgconn.is_busy():
@@ -133,4 +133,5 @@ def _rows(transformer: Any, result: pq.abc.PGresult, reading: Reading) -> list[A
         def make(values: Sequence[Any]) -> dict[str, Any]:
             return dict(zip(names, values, strict=True))
 
-    return transformer.load_rows(0, result.ntuples, make)
+    rows: list[Any] = transformer.load_rows(0, result.ntuples, make)
+    return rows
