@@ -109,7 +109,7 @@ def _answers(pgconn: pq.abc.PGconn) -> PQGen[list[pq.abc.PGresult]]:
     unsent = pgconn.flush()
     while True:
         # Who goes on waiting after a cancellation begins with `next`, which sends nothing.
-        ready: Ready | None = yield Wait.RW if unsent else Wait.R
+        ready: int | None = yield Wait.RW if unsent else Wait.R
         if unsent:
             unsent = pgconn.flush()
         if ready is None or not ready & Ready.R:
