@@ -10,7 +10,15 @@ import inspect
 
 import typer
 
-from rearview.cli import bench_commands, demo_command, doctor_command, eval_commands, stack_commands
+from rearview.cli import (
+    bench_commands,
+    calibrate_command,
+    demo_command,
+    doctor_command,
+    eval_commands,
+    explain_command,
+    stack_commands,
+)
 
 app = typer.Typer(
     name="rearview",
@@ -23,6 +31,8 @@ stack_commands.register(app)
 doctor_command.register(app)
 demo_command.register(app)
 eval_commands.register(app)
+calibrate_command.register(app)
+explain_command.register(app)
 bench_commands.register(app)
 
 

@@ -18,6 +18,7 @@ from rearview.adapters.postgres.recall_traces import PostgresRecallTraceStore
 from rearview.adapters.postgres.session_tail import PostgresSessionTail
 from rearview.adapters.redis.access_counter import RedisAccessCounter
 from rearview.adapters.redis.connection import RedisConnection
+from rearview.adapters.redis.handed_out import RedisHandedOut
 from rearview.adapters.redis.working_memory import RedisWorkingMemory
 from rearview.adapters.vault.aes_gcm_sealer import AesGcmSealer
 from rearview.domain.relevance import Floor
@@ -98,6 +99,7 @@ async def run_retriever(
             BackgroundRecorder(
                 traces,
                 RedisAccessCounter(redis),
+                RedisHandedOut(redis),
                 on_loss=lambda kind: losses.labels(kind).inc(),
                 capacity=config.trace_queue,
             )

@@ -332,6 +332,11 @@ class Recall:
             return course.trace(asked_text, question, asked.scopes, found, ranking, shortlisted, selection)
 
         self._recorder.record(scope.tenant_id, scope.principal, asked.scopes, trace)
+        texts = {content.text for group in selection.groups for content in group.contents}
+        texts.update(
+            event.searchable_text for group in selection.groups for c in group.contents for _, event in c.turns
+        )
+        self._recorder.hand_out(asked.scopes, texts, course.at)
         accessed: dict[UUID, set[UUID]] = {}
         for group in selection.groups:
             if group.best.unit is not None:
