@@ -80,7 +80,7 @@ class BulkFill:
                 raise StackError("nothing was indexed yet, so there are no search tables")
             key = SessionKey(place.tenant_id, place.namespace_id, f"bulk-{seed}")
             rules = SegmentationRules(self._generation.thresholds.segment_boundary_cosine, DEFAULT_LONGEST_GAP)
-            turns = BulkTurns(self._known[:-late_texts], key, self._generation.generation_id, rules, seed)
+            turns = BulkTurns(self._known[:-late_texts], key, self._generation, rules, seed)
             shown = self._steps.start("store", units)
 
             def store(composed: BulkTurns, count: int) -> None:

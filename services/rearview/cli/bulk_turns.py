@@ -18,6 +18,7 @@ from rearview.adapters.postgres.bulk_load import FinishedSession, NamespaceCount
 from rearview.domain.capture import CaptureDecision
 from rearview.domain.context_window import OpenWindows
 from rearview.domain.event import CaptureOutcome, Event, EventRole
+from rearview.domain.generation import EmbeddingGeneration
 from rearview.domain.ids import new_id
 from rearview.domain.memory import MemoryType
 from rearview.domain.segmentation import SegmentationRules
@@ -51,12 +52,17 @@ class BulkTurns:
     """Composes sessions of one namespace and counts what they add to its statistics."""
 
     def __init__(
-        self, texts: Sequence[KnownText], session: SessionKey, generation_id: str, rules: SegmentationRules, seed: int
+        self,
+        texts: Sequence[KnownText],
+        session: SessionKey,
+        generation: EmbeddingGeneration,
+        rules: SegmentationRules,
+        seed: int,
     ) -> None:
         """`session` names tenant and namespace; its own id begins the ids of the sessions."""
         self._texts = texts
         self._session = session
-        self._generation_id = generation_id
+        self._generation = generation
         self._rules = rules
         self._random = random.Random(seed)  # noqa: S311 - for the same texts at each run
         hasher = KeywordHashes()
@@ -69,7 +75,7 @@ class BulkTurns:
 
     def continued_with(self, texts: Sequence[KnownText]) -> BulkTurns:
         """Return what goes on with other texts, in the same counts."""
-        following = BulkTurns(texts, self._session, self._generation_id, self._rules, self._random.randrange(1 << 30))
+        following = BulkTurns(texts, self._session, self._generation, self._rules, self._random.randrange(1 << 30))
         following._sessions, following.counts = self._sessions, self.counts
         return following
 
@@ -83,7 +89,7 @@ class BulkTurns:
         begins = _FIRST_DAY + timedelta(minutes=number * _MINUTES_BETWEEN_SESSIONS % (_DAYS * 24 * 60))
         session = replace(self._session, session_id=f"{self._session.session_id}-{number}")
         kept = [self._turn(at + 1, begins + timedelta(seconds=at * _SECONDS_BETWEEN_TURNS), now) for at in range(turns)]
-        plan = IndexPlan(_nothing_yet(session), self._rules, self._generation_id, now)
+        plan = IndexPlan(_nothing_yet(session), self._rules, self._generation, now)
         plan.add(kept)
         plan.close()
         units, _ = plan.projections(self._statistics(plan))
@@ -116,6 +122,7 @@ class BulkTurns:
         other = self._random.choice(self._by_language[self._texts[one].analysis.languages])
         first, second = self._texts[one], self._texts[other]
         summed = first.plain + second.plain
+        plain = (summed / max(float(np.linalg.norm(summed)), 1e-6)).astype(np.float32)
         event = Event(
             event_id=new_id(),
             role=EventRole.USER,
@@ -128,7 +135,8 @@ class BulkTurns:
             event=event,
             analysis=_together(first.analysis, second.analysis),
             decision=_KEPT,
-            plain=(summed / max(float(np.linalg.norm(summed)), 1e-6)).astype(np.float32),
+            plain=plain,
+            topic=plain,
             keywords=self._keywords[one] + self._keywords[other],
             speaker=0,
         )
