@@ -79,7 +79,10 @@ class BulkFill:
             if generation is None:
                 raise StackError("nothing was indexed yet, so there are no search tables")
             key = SessionKey(place.tenant_id, place.namespace_id, f"bulk-{seed}")
-            rules = SegmentationRules(self._generation.thresholds.segment_boundary_cosine, DEFAULT_LONGEST_GAP)
+            thresholds = self._generation.thresholds
+            rules = SegmentationRules(
+                thresholds.segment_boundary_cosine, thresholds.segment_turn_cosine, DEFAULT_LONGEST_GAP
+            )
             turns = BulkTurns(self._known[:-late_texts], key, self._generation, rules, seed)
             shown = self._steps.start("store", units)
 

@@ -136,7 +136,7 @@ class BulkTurns:
             analysis=_together(first.analysis, second.analysis),
             decision=_KEPT,
             plain=plain,
-            topic=plain,
+            topic=self._generation.corrected(plain[None], [first.analysis.languages | second.analysis.languages])[0],
             keywords=self._keywords[one] + self._keywords[other],
             speaker=0,
         )
