@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rearview.domain.event import Event, EventRole
-from rearview.domain.memory import Memory, MemoryType
+from rearview.domain.memory import Memory
 from rearview.domain.principal import Scope
 from rearview.domain.recall import MemoryFilter, Route
 
@@ -59,25 +59,70 @@ class Search:
     limit: int = 100
 
 
-@dataclass(frozen=True, slots=True)
-class FoundUnit:
-    """A search unit found, with both text scores. `used_at` is its memory's last write or read."""
+@dataclass(frozen=True, slots=True, eq=False)
+class FoundUnits:
+    """Search units found, a row each, with both text scores, in columns: hundreds are found for each that is returned.
 
-    unit_id: UUID
-    memory_id: UUID
-    occurred_at: datetime
-    speaker: int
-    flags: int
-    routes: frozenset[Route]
-    similarity: float | None
-    keyword_score: float
-    memory_type: MemoryType
-    intensity: float
-    pinned: bool
-    priority: float
-    used_at: datetime
-    access_count: int
-    entity_matches: tuple[str, ...]
+    Attributes:
+        unit_ids, memory_ids: n each.
+        occurred_at: (n,) float64, Unix seconds.
+        speaker, flags: (n,) int64, as in the index.
+        routes: (n,) int64, bits of `route_bit`.
+        similarity: (n,) float64, NaN without a vector.
+        keyword_score: (n,) float64.
+        memory_type: (n,) int64, numbers of MemoryType.
+        intensity, priority: (n,) float64.
+        pinned: (n,) bool.
+        used_at: (n,) float64, the memory's last write or read, Unix seconds.
+        access_count: (n,) int64.
+        entity_matches: n; which of the query's entities the memory mentions.
+    """
+
+    unit_ids: Sequence[UUID]
+    memory_ids: Sequence[UUID]
+    occurred_at: NDArray[np.float64]
+    speaker: NDArray[np.int64]
+    flags: NDArray[np.int64]
+    routes: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+    keyword_score: NDArray[np.float64]
+    memory_type: NDArray[np.int64]
+    intensity: NDArray[np.float64]
+    pinned: NDArray[np.bool_]
+    priority: NDArray[np.float64]
+    used_at: NDArray[np.float64]
+    access_count: NDArray[np.int64]
+    entity_matches: Sequence[Sequence[str]]
+
+    def __len__(self) -> int:
+        return len(self.unit_ids)
+
+
+def route_bit(route: Route) -> int:
+    """Return the bit by which a route stands in a row's routes."""
+    return 1 << (route - 1)
+
+
+def routes_of(bits: int) -> frozenset[Route]:
+    """Return the routes of a row."""
+    return _ROUTES[bits]
+
+
+_ROUTES = [frozenset(route for route in Route if bits & route_bit(route)) for bits in range(2 * route_bit(max(Route)))]
+
+NO_UNITS = FoundUnits(
+    (),
+    (),
+    *(np.empty(0, dtype=np.float64),),
+    *(np.empty(0, dtype=np.int64),) * 3,
+    *(np.empty(0, dtype=np.float64),) * 2,
+    np.empty(0, dtype=np.int64),
+    np.empty(0, dtype=np.float64),
+    np.empty(0, dtype=np.bool_),
+    *(np.empty(0, dtype=np.float64),) * 2,
+    np.empty(0, dtype=np.int64),
+    (),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +154,11 @@ class NamespaceStatistics:
         return self.keyword_total / self.units if self.units else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Found:
     """What one namespace holds for a query. `exact_vectors` is None when the vector route found nothing."""
 
-    units: tuple[FoundUnit, ...] = ()
+    units: FoundUnits = NO_UNITS
     turns: tuple[FoundTurn, ...] = ()
     statistics: NamespaceStatistics = NamespaceStatistics()
     exact_vectors: bool | None = None
@@ -143,6 +188,15 @@ class Loaded:
     turns: Mapping[UUID, tuple[str, Event]]
 
 
+@dataclass(frozen=True, slots=True)
+class IndexRecall:
+    """Which share of the true 10 and 100 nearest units the vector index found, in [0, 1], of the lists that it answered
+    (one for each language of a namespace of both), averaged."""
+
+    at_10: float
+    at_100: float
+
+
 class RecallStore(Protocol):
     """Finds and loads, each in one round trip."""
 
@@ -164,8 +218,10 @@ class RecallStore(Protocol):
         """
         ...
 
-    async def load(self, tenant_id: UUID, chosen: Sequence[Chosen], *, timeout_seconds: float) -> list[Loaded]:
-        """Load what was chosen, in order. Raises as `search`."""
+    async def load(
+        self, tenant_id: UUID, chosen: Sequence[Chosen], *, with_metadata: bool, timeout_seconds: float
+    ) -> list[Loaded]:
+        """Load what was chosen, in order; the memories' metadata and events only if asked for. Raises as `search`."""
         ...
 
     async def anything_stored(self, tenant_id: UUID, namespace_ids: Sequence[UUID], *, timeout_seconds: float) -> bool:
@@ -176,4 +232,13 @@ class RecallStore(Protocol):
         self, tenant_id: UUID, searches: Sequence[Search], generation: Generation | None, *, timeout_seconds: float
     ) -> str:
         """Return the database's plans of the searches as text. Raises as `search`."""
+        ...
+
+    async def index_recall(
+        self, tenant_id: UUID, search: Search, generation: Generation, *, timeout_seconds: float
+    ) -> IndexRecall | None:
+        """Compare the vector route with an exact search; None where it is exact anyway. Raises as `search`.
+
+        Reads every vector of the namespace, so it is not for the path of a request.
+        """
         ...

@@ -1,7 +1,7 @@
 """From ranked candidates with their content to hits and the context text."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -159,19 +159,14 @@ def hits_of(
         language=language,
         zone=ZoneInfo(query.time_zone),
     )
-    hits = tuple(
-        _hit(group, citation, query.include_metadata) for group, citation in zip(groups, context.citations, strict=True)
-    )
+    hits = tuple(_hit(group, citation) for group, citation in zip(groups, context.citations, strict=True))
     return hits, context
 
 
-def _hit(group: Group, citation: str, include_metadata: bool) -> Hit:
-    memory = group.contents[0].memory
-    if memory is not None and not include_metadata:
-        memory = replace(memory, metadata={}, event_ids=())
+def _hit(group: Group, citation: str) -> Hit:
     return Hit(
         namespace=group.best.scope.namespace,
-        memory=memory,
+        memory=group.contents[0].memory,
         score=group.best.score,
         routes=frozenset(route for candidate in group.candidates for route in candidate.routes),
         highlights=_highlights(group),

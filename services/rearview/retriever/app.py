@@ -29,12 +29,14 @@ from rearview.language.pii import PatternRedactor
 from rearview.language.query_reader import LanguageQueryReader
 from rearview.language.signals import turn_signals
 from rearview.ports.clock import Clock, SystemClock
+from rearview.ports.recall_store import IndexRecall
 from rearview.ports.reranker import Reranker
 from rearview.retriever.config import RetrieverConfig
 from rearview.retriever.get_forget_receipt import GetForgetReceipt
 from rearview.retriever.get_memory import GetMemory
 from rearview.retriever.get_recall_trace import GetRecallTrace
 from rearview.retriever.get_working_memory import GetWorkingMemory
+from rearview.retriever.index_sampler import IndexSampler
 from rearview.retriever.list_memories import ListMemories
 from rearview.retriever.recall import Recall, RecallLimits
 from rearview.retriever.recall_recorder import BackgroundRecorder
@@ -44,6 +46,7 @@ from rearview.retriever.reveal_redacted import RevealRedacted
 from rearview.retriever.servicer import RetrieverServicer, UseCases
 from rearview.rpc.interceptors import IdentityInterceptor
 from rearview.rpc.service_process import service_process
+from rearview.telemetry.metrics import Metrics
 
 SERVICE = "retriever"
 SERVED = (retriever_service_pb2.DESCRIPTOR.services_by_name["RetrieverService"].full_name,)
@@ -52,6 +55,7 @@ SERVED = (retriever_service_pb2.DESCRIPTOR.services_by_name["RetrieverService"].
 RerankerKind = Literal["none", "flag", "cross-encoder"]
 
 _SMALL_POOL = 4
+_SHARES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1.0)
 _SHARE_OF_REDIS = 0.4  # of the time for working memory; the rest is for the event log, should Redis be away
 
 
@@ -81,6 +85,9 @@ async def run_retriever(
             Database(url, max_connections=config.max_connections, settings=dict(RECALL_SETTINGS))
         )
         reading = await stack.enter_async_context(Database(url, max_connections=_SMALL_POOL, vectors=False))
+        reading_vectors = await stack.enter_async_context(
+            Database(url, max_connections=1, settings=dict(RECALL_SETTINGS))
+        )
         redis = await stack.enter_async_context(
             RedisConnection(config.redis_url.get_secret_value(), timeout_seconds=config.working_memory_seconds)
         )
@@ -97,13 +104,35 @@ async def run_retriever(
                 capacity=config.trace_queue,
             )
         )
-        use_cases = _use_cases(config, clock, recalling, reading, redis, traces, recorder, reranker)
+        sampler = await stack.enter_async_context(
+            IndexSampler(
+                PostgresRecallStore(reading_vectors),
+                interval_seconds=config.index_sample_seconds,
+                on_sample=_index_recall_metric(process.metrics),
+            )
+        )
+        use_cases = _use_cases(config, clock, recalling, reading, redis, traces, recorder, reranker, sampler)
 
         def register(server: grpc.aio.Server) -> Sequence[str]:
             add_RetrieverServiceServicer_to_server(RetrieverServicer(use_cases, clock, internal_key.encode()), server)
             return SERVED
 
         await process.serve(register, IdentityInterceptor(internal_key), on_started=on_started, stop=stop)
+
+
+def _index_recall_metric(metrics: Metrics) -> Callable[[IndexRecall], None]:
+    compared = metrics.histogram(
+        "recall_index_vs_exact",
+        "Share of the true nearest units that the vector index found, in sampled recalls.",
+        ("k",),
+        buckets=_SHARES,
+    )
+
+    def observe(sample: IndexRecall) -> None:
+        compared.labels("10").observe(sample.at_10)
+        compared.labels("100").observe(sample.at_100)
+
+    return observe
 
 
 def _use_cases(
@@ -115,6 +144,7 @@ def _use_cases(
     traces: PostgresRecallTraceStore,
     recorder: BackgroundRecorder,
     reranker: Reranker | None,
+    sampler: IndexSampler,
 ) -> UseCases:
     reader = LanguageQueryReader()
     recent_turns = LoggedRecentTurns(
@@ -135,6 +165,7 @@ def _use_cases(
             policies=RememberedPolicies(PostgresPolicyStore(reading)),
             recorder=recorder,
             clock=clock,
+            sampler=sampler,
             reranking=RerankStage(reranker, depth=config.rerank_depth, budget_seconds=config.rerank_seconds)
             if reranker
             else None,

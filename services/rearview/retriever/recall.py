@@ -13,7 +13,7 @@ from rearview.domain.event import Event
 from rearview.domain.ids import new_id
 from rearview.domain.memory import MemoryType
 from rearview.domain.principal import Scope
-from rearview.domain.recall import EmptyReason, Recalled, RecallQuery, Route
+from rearview.domain.recall import EmptyReason, Recalled, RecallQuery, RecallTrace, Route
 from rearview.domain.redaction import RedactionPolicy
 from rearview.domain.relevance import DEFAULT_FLOOR, RANKER, Floor
 from rearview.domain.text import PiiCategory
@@ -30,7 +30,9 @@ from rearview.retriever.answer import Content, Selection, content_of, hits_of, s
 from rearview.retriever.candidates import Candidate, CandidateScorer
 from rearview.retriever.course import Course
 from rearview.retriever.deadline import Deadline
+from rearview.retriever.index_sampler import IndexSampler
 from rearview.retriever.question import Question, QuestionReader
+from rearview.retriever.ranking import Ranking
 from rearview.retriever.reranking import RERANK, RerankStage
 
 VECTOR = "vector"
@@ -86,6 +88,7 @@ class Recall:
         reranking: RerankStage | None = None,
         limits: RecallLimits | None = None,
         policies: RedactionPolicies | None = None,
+        sampler: IndexSampler | None = None,
     ) -> None:
         """Take the parts; without `policies` every tenant's traces are redacted by the default one."""
         self._store = store
@@ -98,6 +101,7 @@ class Recall:
         self._reranking = reranking
         self._limits = limits or RecallLimits()
         self._policies = policies
+        self._sampler = sampler
 
     async def recall(self, asked: Asked) -> Recalled:
         """Return the memories most relevant to a query, best first, and leave a trace.
@@ -119,9 +123,10 @@ class Recall:
         course.lap("understand")
         found, working = await self._find(asked, searches, generation, deadline, course)
         course.lap("routes")
-        candidates = self._scored(searches, found, working, question)
+        ranking = self._ranking(searches, found, working, question)
         course.lap("fuse")
-        ranked = await self._load(asked, self._shortlist(query, candidates), deadline)
+        shortlist = self._shortlist(query, ranking)
+        ranked = await self._load(asked, shortlist, deadline)
         course.lap("load")
         ranked, ranker = await self._rerank(ranked, query, question, deadline, course)
         selection = select(
@@ -142,9 +147,9 @@ class Recall:
         empty_reason = (
             EmptyReason.NOT_EMPTY if hits else await self._why_empty(asked, any_found=bool(ranked), deadline=deadline)
         )
-        shortlisted = frozenset(candidate.resource_id for candidate in self._shortlist(query, candidates))
         asked_text = await self._redacted(asked.scopes[0].tenant_id, "\n".join(text for text, _ in question.texts))
-        self._leave_behind(asked, asked_text, question, found, candidates, shortlisted, selection, course)
+        self._leave_behind(asked, asked_text, question, found, ranking, shortlist, selection, course)
+        self._sample(searches, found, generation)
         return Recalled(
             hits=hits,
             context=context.text,
@@ -219,24 +224,26 @@ class Recall:
             if admits_turn(query.filter, query.session_id, turn.event, query.as_of)
         ]
 
-    def _scored(
+    def _ranking(
         self,
         searches: Sequence[Search],
         found: Sequence[Found],
         working: Sequence[tuple[str, Event]],
         question: Question,
-    ) -> list[Candidate]:
-        candidates: list[Candidate] = []
-        for at, (search, one) in enumerate(zip(searches, found, strict=True)):
-            candidates += self._scorer.score(search, one, working if at == 0 else (), question)
-        return sorted(candidates, key=lambda candidate: (-candidate.score.total, candidate.resource_id))
+    ) -> Ranking:
+        scored = [
+            self._scorer.score(search, one, working if at == 0 else (), question)
+            for at, (search, one) in enumerate(zip(searches, found, strict=True))
+        ]
+        return Ranking([one for one in scored if one is not None])
 
-    def _shortlist(self, query: RecallQuery, candidates: Sequence[Candidate]) -> list[Candidate]:
+    def _shortlist(self, query: RecallQuery, ranking: Ranking) -> list[Candidate]:
         wanted = query.top_k + SPARE
         if self._reranking is not None and query.rerank:
             wanted = max(wanted, self._reranking.depth)
         if not query.group_by_memory:
-            return list(candidates[:wanted])
+            return ranking.best(wanted)
+        candidates = ranking.best(None)
         first_groups = set(list(dict.fromkeys(candidate.group_id for candidate in candidates))[:wanted])
         return [candidate for candidate in candidates if candidate.group_id in first_groups]
 
@@ -256,6 +263,7 @@ class Recall:
                     )
                     for scope in asked.scopes
                 ],
+                with_metadata=asked.query.include_metadata,
                 timeout_seconds=deadline.left_seconds(),
             )
         )
@@ -306,19 +314,30 @@ class Recall:
             return (await asyncio.to_thread(self._redactor.redact, text, policy.categories)).text
         return self._redactor.redact(text, policy.categories).text
 
+    def _sample(self, searches: Sequence[Search], found: Sequence[Found], generation: Generation | None) -> None:
+        if self._sampler is None or generation is None:
+            return
+        for search, one in zip(searches, found, strict=True):
+            if one.exact_vectors is False and search.filter.is_empty and search.as_of is None:
+                self._sampler.offer(search.scope.tenant_id, search, generation)
+
     def _leave_behind(
         self,
         asked: Asked,
         asked_text: str,
         question: Question,
         found: Sequence[Found],
-        candidates: Sequence[Candidate],
-        shortlisted: frozenset[UUID],
+        ranking: Ranking,
+        shortlist: Sequence[Candidate],
         selection: Selection,
         course: Course,
     ) -> None:
         scope = asked.scopes[0]
-        trace = course.trace(asked_text, question, asked.scopes, found, candidates, shortlisted, selection)
+
+        def trace() -> RecallTrace:
+            shortlisted = frozenset(candidate.resource_id for candidate in shortlist)
+            return course.trace(asked_text, question, asked.scopes, found, ranking, shortlisted, selection)
+
         self._recorder.record(scope.tenant_id, scope.principal, asked.scopes, trace)
         texts = {content.text for group in selection.groups for content in group.contents}
         texts.update(
