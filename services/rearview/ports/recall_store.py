@@ -9,6 +9,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from rearview.domain.cold import Segment
 from rearview.domain.event import Event, EventRole
 from rearview.domain.memory import Memory, MemoryType
 from rearview.domain.principal import Scope
@@ -111,12 +112,14 @@ class NamespaceStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one namespace holds for a query. `exact_vectors` is None when the vector route found nothing."""
+    """What one namespace holds for a query, hot and warm. `exact_vectors` is None when the vector route found nothing;
+    `segments` are where its cold memories are, as of the same moment."""
 
     units: tuple[FoundUnit, ...] = ()
     turns: tuple[FoundTurn, ...] = ()
     statistics: NamespaceStatistics = NamespaceStatistics()
     exact_vectors: bool | None = None
+    segments: tuple[Segment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

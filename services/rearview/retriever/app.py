@@ -7,6 +7,8 @@ from typing import Literal, cast
 
 import grpc.aio
 
+from rearview.adapters.cold.cold_routes import SegmentRoutes
+from rearview.adapters.cold.opening import Cold, open_cold
 from rearview.adapters.models.registry import RerankerSettings, open_reranker
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.event_reader import PostgresEventReader
@@ -27,6 +29,8 @@ from rearview.language.pii import PatternRedactor
 from rearview.language.query_reader import LanguageQueryReader
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.reranker import Reranker
+from rearview.retriever.cold_reading import TieredMemoryReader
+from rearview.retriever.cold_stage import ColdStage
 from rearview.retriever.config import RetrieverConfig
 from rearview.retriever.get_forget_receipt import GetForgetReceipt
 from rearview.retriever.get_memory import GetMemory
@@ -82,6 +86,7 @@ async def run_retriever(
         reranker = await asyncio.to_thread(open_reranker, _reranker_settings(config))
         if reranker is not None:
             stack.push_async_callback(reranker.close)
+        cold = await stack.enter_async_context(open_cold(config, reading, clock))
         traces = PostgresRecallTraceStore(reading)
         recorder = await stack.enter_async_context(
             BackgroundRecorder(
@@ -91,7 +96,7 @@ async def run_retriever(
                 capacity=config.trace_queue,
             )
         )
-        use_cases = _use_cases(config, clock, recalling, reading, redis, traces, recorder, reranker)
+        use_cases = _use_cases(config, clock, recalling, reading, redis, traces, recorder, reranker, cold)
 
         def register(server: grpc.aio.Server) -> Sequence[str]:
             add_RetrieverServiceServicer_to_server(RetrieverServicer(use_cases, clock, internal_key.encode()), server)
@@ -109,10 +114,12 @@ def _use_cases(
     traces: PostgresRecallTraceStore,
     recorder: BackgroundRecorder,
     reranker: Reranker | None,
+    cold: Cold,
 ) -> UseCases:
     reader = LanguageQueryReader()
     working_memory = RedisWorkingMemory(redis, clock)
-    memories, events = PostgresMemoryReader(reading), PostgresEventReader(reading)
+    memories = TieredMemoryReader(PostgresMemoryReader(reading), cold.rehydrator)
+    events = PostgresEventReader(reading)
     return UseCases(
         recall=Recall(
             store=PostgresRecallStore(recalling),
@@ -126,6 +133,7 @@ def _use_cases(
             reranking=RerankStage(reranker, depth=config.rerank_depth, budget_seconds=config.rerank_seconds)
             if reranker
             else None,
+            cold=ColdStage(SegmentRoutes(recalling, cold.reader), cold.rehydrator),
             limits=RecallLimits(
                 total_seconds=config.recall_seconds,
                 working_memory_seconds=config.working_memory_seconds,

@@ -9,6 +9,7 @@ from datetime import timedelta
 import grpc.aio
 import structlog
 
+from rearview.adapters.cold.opening import open_cold
 from rearview.adapters.models.deadline_embedder import DeadlineEmbedder
 from rearview.adapters.models.registry import embedder_settings, open_embedder
 from rearview.adapters.postgres.database import Database
@@ -122,6 +123,7 @@ async def open_writer(
             config.internal_key.get_secret_value().encode(),
             AesGcmSealer(config.vault_keys) if config.vault_keys else None,
         )
+        cold = await stack.enter_async_context(open_cold(config, calls, clock, keeps_copies=False))
         merges = MergeSchedule()
         working_memory = RedisWorkingMemory(redis, clock)
         log = PostgresEventLog(calls)
@@ -137,7 +139,7 @@ async def open_writer(
             appender=EventAppender(log, working_memory, redaction, hasher, turn_signals, clock),
             ender=SessionEnder(log, clock),
             keeper=MemoryKeeper(store, reader, redaction, PostgresPlaceholderNumbers(calls), merges, clock),
-            updater=MemoryUpdater(store, reader, redaction, clock),
+            updater=MemoryUpdater(store, reader, redaction, cold.rehydrator, clock),
             forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, redaction, clock),
             indexer=SessionIndexer(index, embedder, analyzer, hasher, merges, clock, rules),
             merger=UnitMerger(index, batch_units=config.merge_batch_units),

@@ -4,10 +4,10 @@ from typing import Literal
 
 from pydantic import Field, FilePath, SecretStr
 
-from rearview.rpc.service_config import EmbedderConfig, Listen, ServiceConfig, VaultConfig
+from rearview.rpc.service_config import EmbedderConfig, Listen, ObjectStorageConfig, ServiceConfig, VaultConfig
 
 
-class WriterConfig(EmbedderConfig, VaultConfig, ServiceConfig):
+class WriterConfig(EmbedderConfig, VaultConfig, ObjectStorageConfig, ServiceConfig):
     """Read once; the variables carry the prefix `REARVIEW_`.
 
     Attributes:

@@ -14,6 +14,7 @@ from rearview.adapters.postgres.database import Connection, Database
 from rearview.adapters.postgres.event_rows import event_of
 from rearview.adapters.postgres.memory_rows import memory_of
 from rearview.adapters.postgres.queries import load_queries
+from rearview.adapters.postgres.tier_rows import segment_of
 from rearview.domain.event import Event, EventRole
 from rearview.domain.memory import MemoryState, MemoryType
 from rearview.domain.recall import Route
@@ -33,9 +34,11 @@ RECALL_SETTINGS: Mapping[str, str] = {
     "plan_cache_mode": "force_custom_plan",
     "max_parallel_workers_per_gather": "0",
     "jit": "off",
+    "default_transaction_isolation": "repeatable\\ read",
 }
 """For the pool that serves recall: a generic plan always picks the vector index, and starting workers or a compiler
-costs more than these statements take."""
+costs more than these statements take. All statements of a recall see one moment, or a memory that changes its tier
+between two of them would be in neither."""
 
 CANDIDATE_BUDGET = 2_000
 """Keyword candidates share the query's rarest terms, until those occur in so many units together."""
@@ -61,6 +64,7 @@ class PostgresRecallStore:
         self._database = database
         self._general = load_queries("recall", 0)
         self._reading = load_queries("memory_reading")
+        self._cold = load_queries("recall_cold")
         self._generation: Generation | None = None
         self._generation_read_at = float("-inf")
 
@@ -133,33 +137,37 @@ class PostgresRecallStore:
         plans = []
         async with self._database.transaction(tenant_id, timeout_seconds=timeout_seconds) as connection:
             for search in searches:
-                cursor = await connection.execute(statement, _parameters(search))
+                cursor = await connection.execute(statement, search_parameters(search))
                 lines = "\n".join(str(row[0]) for row in await cursor.fetchall())
                 plans.append(f"namespaces/{search.scope.namespace}\n{lines}")
         return "\n".join(plans)
 
     async def _send(self, connection: Connection, search: Search, generation: Generation | None) -> "_Cursors":
-        parameters = _parameters(search)
+        parameters = search_parameters(search)
         statistics = await connection.execute(self._general["statistics"], parameters)
         frequencies = await connection.execute(self._general["term_frequencies"], parameters)
-        raw_turns = units = None
+        raw_turns = units = warm = None
+        segments = await connection.execute(self._cold["segments"], parameters)
         if search.raw_turns:
             raw_turns = await connection.execute(self._general["raw_turns"], parameters)
         if generation is not None:
             units = await connection.execute(_search_statement(generation.ordinal), parameters)
-        return _Cursors(statistics, frequencies, raw_turns, units)
+            warm = await connection.execute(load_queries("recall_warm", generation.ordinal)["search"], parameters)
+        return _Cursors(statistics, frequencies, raw_turns, units, warm, segments)
 
 
 class _Cursors:
     """The answers of one namespace, still on their way."""
 
-    __slots__ = ("frequencies", "raw_turns", "statistics", "units")
+    __slots__ = ("frequencies", "raw_turns", "segments", "statistics", "units", "warm")
 
-    def __init__(self, statistics: Any, frequencies: Any, raw_turns: Any, units: Any) -> None:
+    def __init__(self, statistics: Any, frequencies: Any, raw_turns: Any, units: Any, warm: Any, segments: Any) -> None:
         self.statistics = statistics
         self.frequencies = frequencies
         self.raw_turns = raw_turns
         self.units = units
+        self.warm = warm
+        self.segments = segments
 
 
 async def _receive(cursors: _Cursors) -> Found:
@@ -174,6 +182,8 @@ async def _receive(cursors: _Cursors) -> Found:
     )
     turns = await cursors.raw_turns.fetchall() if cursors.raw_turns else []
     rows = await cursors.units.fetchall() if cursors.units else []
+    rows += await cursors.warm.fetchall() if cursors.warm else []
+    segments = tuple(segment_of(row) for row in await cursors.segments.fetchall())
     scans = [row[6] for row in rows if row[6] is not None]
     return Found(
         units=tuple(_unit(row) for row in rows),
@@ -183,6 +193,7 @@ async def _receive(cursors: _Cursors) -> Found:
         ),
         statistics=statistics,
         exact_vectors=all(scans) if scans else None,
+        segments=segments,
     )
 
 
@@ -210,7 +221,8 @@ def _search_statement(ordinal: int) -> LiteralString:
     return load_queries("recall", ordinal)["search"]
 
 
-def _parameters(search: Search) -> dict[str, Any]:
+def search_parameters(search: Search) -> dict[str, Any]:
+    """Return a search as the parameters of its statements."""
     wanted = search.filter
     past = search.as_of is not None
     return {
