@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from rearview.domain.errors import invalid_field
+
 MAX_AGE = timedelta(days=36_500)
 MAX_HOT_MEMORIES = 1_000_000_000
 
@@ -46,6 +48,10 @@ class LifecycleValues:
         )
 
 
+FIELDS = frozenset(LifecycleValues.__dataclass_fields__)
+NOTHING_SET = LifecycleValues()
+
+
 @dataclass(frozen=True, slots=True)
 class LifecycleChanges:
     """New values of the fields in `mask`, None for the level above; with a `version` refused unless it is stored."""
@@ -56,8 +62,14 @@ class LifecycleChanges:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredLifecycle:
-    """Values of one level and their version; 0 where none were set."""
+class NamespaceLifecycle:
+    """What is in force in a namespace, and the version of its own values; 0 where none were set."""
 
-    values: LifecycleValues = LifecycleValues()
+    policy: LifecyclePolicy = DEFAULT_LIFECYCLE
     version: int = 0
+
+
+def check_order(policy: LifecyclePolicy, field: str) -> None:
+    """Raises: InvalidFields, when memories would be cold before they are warm."""
+    if policy.cold_after < policy.warm_after:
+        raise invalid_field(field, "must not be shorter than the warm_after in force")

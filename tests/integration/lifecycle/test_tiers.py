@@ -1,13 +1,20 @@
 """Memories on their way between the tiers: each in one place, found and read wherever it is, byte for byte the same."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
+from minio.commonconfig import ENABLED
+from minio.versioningconfig import VersioningConfig
 
+from rearview.adapters.postgres.database import Database
+from rearview.adapters.postgres.erasure import PostgresErasure
 from rearview.domain.errors import Conflict, NotFound
 from rearview.domain.forget import Forget, ForgetMemories
 from rearview.domain.memory import Tier
+from rearview.domain.recall import MemoryFilter
 from rearview.domain.writing import UpdateMemory
+from rearview.lifecycle.purge import Purger
 from rearview.lifecycle.sweep import HOT_TO_WARM, TO_HOT, WARM_TO_COLD
 from tests.support.tier_bench import TEXTS, TierBench
 
@@ -56,8 +63,6 @@ async def test_a_filter_and_a_stretch_of_time_hold_for_cold_memories(tiers: Tier
     kept = (await tiers.writing.remember(TEXTS[0], labels={"room": "balcony"})).memory.memory_id
     await tiers.writing.remember("阳台的备用钥匙以前放在门后。", labels={"room": "hall"})
     await tiers.make_cold()
-    from rearview.domain.recall import MemoryFilter
-
     answer = await tiers.recall(ASKED[0][0], include_cold=True, filter=MemoryFilter(labels={"room": "balcony"}))
     assert [hit.memory.memory_id for hit in answer.hits if hit.memory] == [kept]
     answer = await tiers.recall(ASKED[0][0], include_cold=True, filter=MemoryFilter(end=moment.replace(year=2001)))
@@ -66,7 +71,8 @@ async def test_a_filter_and_a_stretch_of_time_hold_for_cold_memories(tiers: Tier
 
 async def test_used_memories_come_back_with_the_same_bytes(tiers: TierBench) -> None:
     ids = await tiers.write()
-    rows = "SELECT unit_id, embedding::text, sv::text, speaker, flags, type, occurred_at FROM search_unit_fresh_1 ORDER BY 1"
+    unit = "unit_id, embedding::text, sv::text, speaker, flags, type, occurred_at"
+    rows = f"SELECT {unit} FROM search_unit_fresh_1 ORDER BY 1"
     columns = "SELECT memory_id, content, metadata, entities, labels FROM memory ORDER BY 1"
     units, memories = await tiers.writing.rows(rows), await tiers.writing.rows(columns)
     await tiers.make_cold()
@@ -118,7 +124,7 @@ async def test_a_memory_is_changed_wherever_it_is(tiers: TierBench, days: int) -
     assert changed.content == text
     await tiers.assert_in_one_place()
     answer = await tiers.recall("红色箱子", include_cold=True, top_k=3)
-    assert [hit.memory.content for hit in answer.hits if hit.memory][0] == text
+    assert next(hit.memory.content for hit in answer.hits if hit.memory) == text
     answer = await tiers.recall("KEY-20417", include_cold=True, top_k=10)
     assert TEXTS[1] not in [hit.memory.content for hit in answer.hits if hit.memory]
 
@@ -127,12 +133,6 @@ async def test_a_memory_is_changed_wherever_it_is(tiers: TierBench, days: int) -
 async def test_what_is_forgotten_is_out_of_reach_at_once_and_gone_from_every_version(
     tiers: TierBench, days: int
 ) -> None:
-    from minio.commonconfig import ENABLED
-    from minio.versioningconfig import VersioningConfig
-
-    from rearview.adapters.postgres.erasure import PostgresErasure
-    from rearview.lifecycle.purge import Purger
-
     bucket = tiers.bucket
     bucket.client().set_bucket_versioning(bucket_name=bucket.bucket, config=VersioningConfig(ENABLED))
     ids = await tiers.write()
@@ -151,8 +151,6 @@ async def test_what_is_forgotten_is_out_of_reach_at_once_and_gone_from_every_ver
 
     frequencies = "SELECT coalesce(sum(units), 0) AS n FROM keyword_frequency"
     counted = (await tiers.writing.rows(frequencies))[0]["n"]
-    from rearview.adapters.postgres.database import Database
-
     async with Database(tiers.urls.service, vectors=False) as database:
         purger = Purger(PostgresErasure(database), _Nowhere(), tiers.writing.clock, tiers.tiers.eraser)
         assert await purger.purge(scope.tenant_id, receipt.receipt_id)
@@ -180,8 +178,6 @@ class _Nowhere:
 
 
 async def test_a_namespace_has_one_sweeper_and_a_late_one_changes_nothing(tiers: TierBench) -> None:
-    from datetime import timedelta
-
     await tiers.write()
     await tiers.age(40)
     store, scope = tiers.tiers.store, tiers.writing.scope

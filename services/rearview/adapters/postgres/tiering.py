@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -71,7 +72,9 @@ class PostgresTiering:
         """Return the policy in force; see `TierStore.policy`."""
         async with self._transaction(tenant_id) as connection:
             row = await (await connection.execute(_SQL["policy"], _place(tenant_id, namespace_id))).fetchone()
-        return LifecycleValues(*(row or ())).over(DEFAULT_LIFECYCLE)
+        policy = LifecycleValues(*(row or ())).over(DEFAULT_LIFECYCLE)
+        # A tenant's value may have overtaken a namespace's.
+        return replace(policy, cold_after=max(policy.warm_after, policy.cold_after))
 
     async def namespaces(self, tenant_id: UUID, namespace_id: UUID | None) -> list[UUID]:
         """Return the tenant's namespaces; see `TierStore.namespaces`."""
