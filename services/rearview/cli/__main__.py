@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from rearview.cli import bench_commands, demo_command, doctor_command, eval_commands, stack_commands
+from rearview.cli import bench_commands, demo_command, doctor_command, eval_commands, stack_commands, tiers_command
 
 app = typer.Typer(
     name="rearview",
@@ -18,6 +18,7 @@ doctor_command.register(app)
 demo_command.register(app)
 eval_commands.register(app)
 bench_commands.register(app)
+tiers_command.register(app)
 
 
 def main() -> None:
