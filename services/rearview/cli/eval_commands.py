@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from rearview.cli import scenario_command
 from rearview.cli.borrowed_stack import admin_client
 from rearview.cli.output import DataDirOption, JsonOption, err, failures, print_figures
 from rearview.domain.text import DEFAULT_CATEGORIES, PiiCategory, RedactedSpan
@@ -31,6 +32,7 @@ commands = typer.Typer(
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
+    scenario_command.register(commands)
     app.add_typer(commands)
 
 
