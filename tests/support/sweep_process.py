@@ -1,24 +1,24 @@
 """A sweep, then an erasure of the memories that are named, in a process of its own that may be killed.
 
-`-m tests.support.sweep_process TENANT NAMESPACE [MEMORY...]`, configured as the lifecycle service.
+`-m tests.support.sweep_process NOW TENANT NAMESPACE [MEMORY...]`, configured as the lifecycle service.
 """
 
 import asyncio
 import sys
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime
 from uuid import UUID
 
 from rearview.adapters.postgres.database import Database
 from rearview.lifecycle.app import open_tiers
 from rearview.lifecycle.config import LifecycleConfig
-from tests.support.writer_fixtures import START, SetClock
+from tests.support.writer_fixtures import SetClock
 
 
-async def main(tenant: str, namespace: str, *memories: str) -> None:
+async def main(now: str, tenant: str, namespace: str, *memories: str) -> None:
     """Sweep and erase once."""
     config = LifecycleConfig()  # type: ignore[call-arg]  # the environment gives the arguments
-    clock = SetClock(START + timedelta(hours=1))
+    clock = SetClock(datetime.fromisoformat(now))
     async with (
         Database(config.database_url.get_secret_value(), vectors=False) as database,
         open_tiers(config, database, clock) as tiers,

@@ -27,8 +27,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 async def run_and_die(bench: TierBench, point: str, *memories: UUID) -> None:
     scope = bench.writing.scope
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.support.sweep_process", str(scope.tenant_id), str(scope.namespace_id)),
-        *map(str, memories),
+        *(sys.executable, "-m", "tests.support.sweep_process", bench.writing.clock.now().isoformat()),
+        *map(str, (scope.tenant_id, scope.namespace_id, *memories)),
         env={**os.environ, **environment(bench.config), "REARVIEW_FAULT_POINT": point},
         stderr=asyncio.subprocess.PIPE,
     )
