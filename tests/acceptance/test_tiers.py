@@ -52,6 +52,7 @@ def test_memories_are_found_in_every_tier_and_come_back(client: Client) -> None:
     assert_found(client)
 
     client.update_namespace_policy(cold_after=SECOND)
+    time.sleep(1.2)  # what was just recalled is in use
     swept(client, namespace_of(client))
     assert tiers_of(client) == {memory_pb2.TIER_COLD: 3}
     assert_found(client, include_cold=True)

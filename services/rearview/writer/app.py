@@ -138,7 +138,9 @@ async def open_writer(
         yield Writer(
             appender=EventAppender(log, working_memory, redaction, hasher, turn_signals, clock),
             ender=SessionEnder(log, clock),
-            keeper=MemoryKeeper(store, reader, redaction, PostgresPlaceholderNumbers(calls), merges, clock),
+            keeper=MemoryKeeper(
+                store, reader, redaction, PostgresPlaceholderNumbers(calls), merges, cold.rehydrator, clock
+            ),
             updater=MemoryUpdater(store, reader, redaction, cold.rehydrator, clock),
             forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, redaction, clock),
             indexer=SessionIndexer(index, embedder, analyzer, hasher, merges, clock, rules),

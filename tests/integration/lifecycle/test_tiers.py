@@ -189,3 +189,11 @@ async def test_a_namespace_has_one_sweeper_and_a_late_one_changes_nothing(tiers:
     assert (await tiers.sweep()).counts[HOT_TO_WARM] == len(TEXTS)
     with pytest.raises(Conflict):
         await store.make_warm(lease, [], cutoff=None, floor=1.0, now=tiers.writing.clock.now())
+
+
+async def test_what_is_said_again_while_it_is_cold_is_at_hand_again(tiers: TierBench) -> None:
+    ids = await tiers.write()
+    await tiers.make_cold()
+    again = await tiers.writing.remember(TEXTS[0])
+    assert (again.memory.memory_id, again.memory.content, again.memory.tier) == (ids[0], TEXTS[0], Tier.HOT)
+    await tiers.assert_in_one_place()
