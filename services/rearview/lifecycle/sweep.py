@@ -83,7 +83,7 @@ class Sweeper:
         policy, now, most = await self._store.policy(tenant_id, namespace_id), self._clock.now(), self._limits.run
         floor = policy.hot_priority_floor
         warm = now - policy.warm_after
-        used = await self._store.used(tenant_id, namespace_id, cutoff=warm, floor=floor, limit=most)
+        used = await self._store.used(tenant_id, namespace_id, cutoff=warm, limit=most)
         old = await self._store.unused(tenant_id, namespace_id, Tier.HOT, cutoff=warm, floor=floor, limit=most)
         over = await self._store.excess(tenant_id, namespace_id, most=policy.max_hot_memories, floor=floor, limit=most)
         cold = now - policy.cold_after
@@ -109,11 +109,7 @@ class Sweeper:
     async def _bring_back(self, lease: Lease, policy: LifecyclePolicy, done: "_Pass") -> None:
         tenant_id, namespace_id = lease.tenant_id, lease.namespace_id
         ids = await self._store.used(
-            tenant_id,
-            namespace_id,
-            cutoff=self._clock.now() - policy.warm_after,
-            floor=policy.hot_priority_floor,
-            limit=done.left,
+            tenant_id, namespace_id, cutoff=self._clock.now() - policy.warm_after, limit=done.left
         )
         for first in range(0, len(ids), self._limits.step):
             part = ids[first : first + self._limits.step]

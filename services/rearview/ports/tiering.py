@@ -91,10 +91,8 @@ class TierStore(Protocol):
         """Return what a namespace holds hot beyond `most` memories, the oldest and least valued first."""
         ...
 
-    async def used(
-        self, tenant_id: UUID, namespace_id: UUID, *, cutoff: datetime, floor: float, limit: int
-    ) -> list[UUID]:
-        """Return warm and cold memories that were read since they left the hot tier, or belong there now."""
+    async def used(self, tenant_id: UUID, namespace_id: UUID, *, cutoff: datetime, limit: int) -> list[UUID]:
+        """Return warm and cold memories that were read since they left the hot tier."""
         ...
 
     async def make_warm(

@@ -99,11 +99,9 @@ class PostgresTiering:
             cursor = await connection.execute(_SQL["excess"], {**place, "floor": floor, "limit": min(over, limit)})
             return [found[0] for found in await cursor.fetchall()]
 
-    async def used(
-        self, tenant_id: UUID, namespace_id: UUID, *, cutoff: datetime, floor: float, limit: int
-    ) -> list[UUID]:
+    async def used(self, tenant_id: UUID, namespace_id: UUID, *, cutoff: datetime, limit: int) -> list[UUID]:
         """Return what belongs into the hot tier again; see `TierStore.used`."""
-        place = {**_place(tenant_id, namespace_id), "cutoff": cutoff, "floor": floor, "limit": limit}
+        place = {**_place(tenant_id, namespace_id), "cutoff": cutoff, "limit": limit}
         return await self._ids(tenant_id, "used", place)
 
     async def make_warm(

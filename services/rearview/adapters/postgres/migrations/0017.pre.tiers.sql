@@ -88,8 +88,9 @@ ALTER TABLE memory
   ADD COLUMN segment_id  uuid,             -- of a cold memory
   ADD COLUMN segment_row int4,
   ADD COLUMN cold_bytes  int4;             -- of its text
-CREATE INDEX memory_by_tier ON memory (tenant_id, namespace_id, tier, updated_at);
-CREATE INDEX memory_by_segment ON memory (tenant_id, namespace_id, segment_id, segment_row) WHERE segment_id IS NOT NULL;
+-- A pointer row takes as little as it can: cold memories need no place in the order of ages, and a segment's share one key.
+CREATE INDEX memory_by_tier ON memory (tenant_id, namespace_id, tier, updated_at) WHERE tier < 3;
+CREATE INDEX memory_by_segment ON memory (tenant_id, namespace_id, segment_id) WHERE segment_id IS NOT NULL;
 
 DO $$
 DECLARE t text;

@@ -39,7 +39,7 @@ ORDER BY namespace_id
 -- name: unused
 SELECT m.memory_id FROM memory m
 LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
-WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.tier = %(tier)s AND m.state <> 4
+WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.tier = %(tier)s AND m.tier < 3 AND m.state <> 4
   AND NOT m.pinned AND m.priority < %(floor)s::real AND m.updated_at <= %(cutoff)s
   AND coalesce(s.last_accessed_at, '-infinity') <= %(cutoff)s
 ORDER BY m.updated_at, m.memory_id LIMIT %(limit)s
@@ -56,13 +56,12 @@ WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.ti
   AND NOT m.pinned AND m.priority < %(floor)s::real
 ORDER BY greatest(m.updated_at, s.last_accessed_at) + m.priority * interval '30 days', m.memory_id LIMIT %(limit)s
 
--- Read since they left the hot tier, or held in it since.
+-- Read since they left the hot tier. What is written is brought back before.
 -- name: used
-SELECT m.memory_id FROM memory m
-LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
-WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.tier IN (2, 3) AND m.state <> 4
-  AND (m.pinned OR m.priority >= %(floor)s::real
-       OR s.last_accessed_at > coalesce(m.tiered_at, '-infinity') AND s.last_accessed_at > %(cutoff)s)
+SELECT m.memory_id FROM memory_stats s
+JOIN memory m ON m.tenant_id = s.tenant_id AND m.namespace_id = s.namespace_id AND m.memory_id = s.memory_id
+WHERE s.tenant_id = %(tenant_id)s AND s.namespace_id = %(namespace_id)s AND s.last_accessed_at > %(cutoff)s
+  AND m.tier IN (2, 3) AND m.state <> 4 AND s.last_accessed_at > coalesce(m.tiered_at, '-infinity')
 ORDER BY m.memory_id LIMIT %(limit)s
 
 -- name: lock_movable
