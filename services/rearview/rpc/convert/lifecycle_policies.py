@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Literal
 
 from google.protobuf.duration_pb2 import Duration
 
@@ -52,7 +53,7 @@ def lifecycle_values_from_proto(
 ) -> LifecycleValues:
     """Return the values of the fields in the mask; an unset field takes the level above."""
 
-    def age(name: str) -> timedelta | None:
+    def age(name: Literal["warm_after", "cold_after"]) -> timedelta | None:
         if name not in mask or not policy.HasField(name):
             return None
         duration: Duration = getattr(policy, name)
