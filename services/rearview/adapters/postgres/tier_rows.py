@@ -33,7 +33,10 @@ def batch_of(generation: int, rows: Sequence[Sequence[Any]], unit_rows: Collecti
 
 def segment_of(row: Sequence[Any]) -> Segment:
     """Return the segment of a row of `segments`."""
-    return Segment(*row[:9], tuple(row[9]))
+    segment_id, key, generation, memories, units, index_bytes, total_bytes, first, last, dead = row
+    return Segment(
+        segment_id, key, generation, memories, units, index_bytes, total_bytes, first, last, dead=tuple(dead)
+    )
 
 
 def segment_parameters(segment: Segment) -> dict[str, Any]:
