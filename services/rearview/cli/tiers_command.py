@@ -9,9 +9,6 @@ from rich.table import Table
 
 from rearview.cli.borrowed_stack import admin_client
 from rearview.cli.output import DataDirOption, JsonOption, err, failures, out, print_json
-from rearview.evaluation.bench_tiers import swept
-from rearview.evaluation.progress import shown_steps
-from rearview.v1 import memory_pb2
 
 
 def register(app: typer.Typer) -> None:
@@ -33,6 +30,10 @@ def tiers(
 
       rearview tiers --namespace default --sweep --json
     """
+    from rearview.evaluation.bench_tiers import swept
+    from rearview.evaluation.progress import shown_steps
+    from rearview.v1 import memory_pb2
+
     with failures(as_json), admin_client(data_dir) as client:
         if sweep:
             with shown_steps(err) as steps:
