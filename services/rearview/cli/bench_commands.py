@@ -152,6 +152,31 @@ def recall(
     _measure(measured, memories, clients, data_dir, as_json, compared)
 
 
+@commands.command()
+def tiers(
+    memories: Annotated[int, typer.Option(help="How many memories to remember and to move.", min=1)] = 2_000,
+    clients: ClientsOption = 4,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """How fast memories move to the warm and the cold tier, and that none is lost.
+
+    Remembers made-up texts, sweeps them all to the warm tier, then to the cold one, and reads every one of them again.
+    hot_to_warm_per_s and warm_to_cold_per_s count memories over the time of each sweep; lost counts memories that
+    cannot be read afterwards or read differently.
+
+    Example:
+
+      rearview bench tiers --memories 20000 --json
+    """
+    from rearview.evaluation.bench_tiers import bench_tiers
+    from rearview.evaluation.progress import shown_steps
+
+    with failures(as_json), admin_client(data_dir) as client, shown_steps(err) as steps:
+        figures = bench_tiers(client, memories, clients, steps)
+    print_figures({**figures, "memories": memories}, as_json)
+
+
 def _measure(
     bench: Callable[[Client, int, int, Steps], BenchFigures],
     memories: int,

@@ -9,10 +9,12 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from rearview.domain.cold import Segment
 from rearview.domain.event import Event, EventRole
 from rearview.domain.memory import Memory
 from rearview.domain.principal import Scope
-from rearview.domain.recall import MemoryFilter, Route
+from rearview.domain.recall import MemoryFilter
+from rearview.ports.found_units import NO_UNITS, FoundUnits
 
 _EVERYTHING = MemoryFilter()
 
@@ -58,71 +60,10 @@ class Search:
     as_of: datetime | None = None
     limit: int = 100
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FoundUnits:
-    """Search units found, a row each, with both text scores, in columns: hundreds are found for each that is returned.
-
-    Attributes:
-        unit_ids, memory_ids: n each.
-        occurred_at: (n,) float64, Unix seconds.
-        speaker, flags: (n,) int64, as in the index.
-        routes: (n,) int64, bits of `route_bit`.
-        similarity: (n,) float64, NaN without a vector.
-        keyword_score: (n,) float64.
-        memory_type: (n,) int64, numbers of MemoryType.
-        intensity, priority: (n,) float64.
-        pinned: (n,) bool.
-        used_at: (n,) float64, the memory's last write or read, Unix seconds.
-        access_count: (n,) int64.
-        entity_matches: n; which of the query's entities the memory mentions.
-    """
-
-    unit_ids: Sequence[UUID]
-    memory_ids: Sequence[UUID]
-    occurred_at: NDArray[np.float64]
-    speaker: NDArray[np.int64]
-    flags: NDArray[np.int64]
-    routes: NDArray[np.int64]
-    similarity: NDArray[np.float64]
-    keyword_score: NDArray[np.float64]
-    memory_type: NDArray[np.int64]
-    intensity: NDArray[np.float64]
-    pinned: NDArray[np.bool_]
-    priority: NDArray[np.float64]
-    used_at: NDArray[np.float64]
-    access_count: NDArray[np.int64]
-    entity_matches: Sequence[Sequence[str]]
-
-    def __len__(self) -> int:
-        return len(self.unit_ids)
-
-
-def route_bit(route: Route) -> int:
-    """Return the bit by which a route stands in a row's routes."""
-    return 1 << (route - 1)
-
-
-def routes_of(bits: int) -> frozenset[Route]:
-    """Return the routes of a row."""
-    return _ROUTES[bits]
-
-
-_ROUTES = [frozenset(route for route in Route if bits & route_bit(route)) for bits in range(2 * route_bit(max(Route)))]
-
-NO_UNITS = FoundUnits(
-    (),
-    (),
-    *(np.empty(0, dtype=np.float64),),
-    *(np.empty(0, dtype=np.int64),) * 3,
-    *(np.empty(0, dtype=np.float64),) * 2,
-    np.empty(0, dtype=np.int64),
-    np.empty(0, dtype=np.float64),
-    np.empty(0, dtype=np.bool_),
-    *(np.empty(0, dtype=np.float64),) * 2,
-    np.empty(0, dtype=np.int64),
-    (),
-)
+    def route_limit(self, statistics: "NamespaceStatistics") -> int:
+        """Return how many units a route finds: one list a language where a namespace holds both."""
+        both = statistics.chinese_units > 0 and statistics.english_units > 0
+        return self.limit * (2 if both else 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +97,14 @@ class NamespaceStatistics:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """What one namespace holds for a query. `exact_vectors` is None when the vector route found nothing."""
+    """What one namespace holds for a query, hot and warm. `exact_vectors` is None when the vector route found nothing;
+    `segments` are where its cold memories are, as of the same moment."""
 
     units: FoundUnits = NO_UNITS
     turns: tuple[FoundTurn, ...] = ()
     statistics: NamespaceStatistics = NamespaceStatistics()
     exact_vectors: bool | None = None
+    segments: tuple[Segment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

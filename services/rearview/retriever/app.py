@@ -7,6 +7,8 @@ from typing import Literal, cast
 
 import grpc.aio
 
+from rearview.adapters.cold.cold_routes import SegmentRoutes
+from rearview.adapters.cold.opening import Cold, open_cold
 from rearview.adapters.models.registry import RerankerSettings, open_reranker
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.event_reader import PostgresEventReader
@@ -31,6 +33,8 @@ from rearview.language.signals import turn_signals
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.recall_store import IndexRecall
 from rearview.ports.reranker import Reranker
+from rearview.retriever.cold_reading import TieredMemoryReader
+from rearview.retriever.cold_stage import ColdStage
 from rearview.retriever.config import RetrieverConfig
 from rearview.retriever.get_forget_receipt import GetForgetReceipt
 from rearview.retriever.get_memory import GetMemory
@@ -94,6 +98,7 @@ async def run_retriever(
         reranker = await asyncio.to_thread(open_reranker, _reranker_settings(config))
         if reranker is not None:
             stack.push_async_callback(reranker.close)
+        cold = await stack.enter_async_context(open_cold(config, reading, clock))
         traces = PostgresRecallTraceStore(reading)
         recorder = await stack.enter_async_context(
             BackgroundRecorder(
@@ -111,7 +116,7 @@ async def run_retriever(
                 on_sample=_index_recall_metric(process.metrics),
             )
         )
-        use_cases = _use_cases(config, clock, recalling, reading, redis, traces, recorder, reranker, sampler)
+        use_cases = _use_cases(config, clock, recalling, reading, redis, traces, recorder, reranker, sampler, cold)
 
         def register(server: grpc.aio.Server) -> Sequence[str]:
             add_RetrieverServiceServicer_to_server(RetrieverServicer(use_cases, clock, internal_key.encode()), server)
@@ -145,6 +150,7 @@ def _use_cases(
     recorder: BackgroundRecorder,
     reranker: Reranker | None,
     sampler: IndexSampler,
+    cold: Cold,
 ) -> UseCases:
     reader = LanguageQueryReader()
     recent_turns = LoggedRecentTurns(
@@ -154,7 +160,8 @@ def _use_cases(
         clock,
         patience_seconds=config.working_memory_seconds * _SHARE_OF_REDIS,
     )
-    memories, events = PostgresMemoryReader(reading), PostgresEventReader(reading)
+    memories = TieredMemoryReader(PostgresMemoryReader(reading), cold.rehydrator)
+    events = PostgresEventReader(reading)
     return UseCases(
         recall=Recall(
             store=PostgresRecallStore(recalling),
@@ -169,6 +176,7 @@ def _use_cases(
             reranking=RerankStage(reranker, depth=config.rerank_depth, budget_seconds=config.rerank_seconds)
             if reranker
             else None,
+            cold=ColdStage(SegmentRoutes(recalling, cold.reader), cold.rehydrator),
             limits=RecallLimits(
                 total_seconds=config.recall_seconds,
                 working_memory_seconds=config.working_memory_seconds,

@@ -18,9 +18,10 @@ from rearview.domain.recall import Route, ScoreParts
 from rearview.domain.relevance import logit_terms, relevances
 from rearview.domain.scoring import MemoryScores, Profile, Standings, memory_scores
 from rearview.domain.search_unit import FULL_LENGTH, UnitFlag, language_flags, said_flags
+from rearview.ports.found_units import FoundUnits, route_bit, routes_of
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.query_reader import QueryReader
-from rearview.ports.recall_store import Found, FoundTurn, FoundUnits, Search, route_bit, routes_of
+from rearview.ports.recall_store import Found, FoundTurn, Search
 from rearview.retriever.question import Question
 
 FRESH_TURNS = 10

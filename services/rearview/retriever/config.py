@@ -2,10 +2,10 @@
 
 from pydantic import Field, SecretStr
 
-from rearview.rpc.service_config import Listen, ServiceConfig, VaultConfig
+from rearview.rpc.service_config import Listen, ObjectStorageConfig, ServiceConfig, VaultConfig
 
 
-class RetrieverConfig(VaultConfig, ServiceConfig):
+class RetrieverConfig(VaultConfig, ObjectStorageConfig, ServiceConfig):
     """Read once; the variables carry the prefix `REARVIEW_`.
 
     Attributes:

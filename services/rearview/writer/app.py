@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import grpc.aio
 import structlog
 
+from rearview.adapters.cold.opening import open_cold
 from rearview.adapters.extraction.registry import FactSourceSettings, open_fact_source
 from rearview.adapters.extraction.rule_fact_source import RuleFactSource
 from rearview.adapters.llm.settings import BudgetLimits, LlmSettings
@@ -158,6 +159,7 @@ async def open_writer(
             config.internal_key.get_secret_value().encode(),
             AesGcmSealer(config.vault_keys) if config.vault_keys else None,
         )
+        cold = await stack.enter_async_context(open_cold(config, calls, clock, keeps_copies=False))
         merges = MergeSchedule()
         working_memory = RedisWorkingMemory(redis, clock)
         handed_out = RedisHandedOut(redis)
@@ -176,8 +178,10 @@ async def open_writer(
         yield Writer(
             appender=EventAppender(log, working_memory, redaction, hasher, turn_signals, clock),
             ender=SessionEnder(log, clock),
-            keeper=MemoryKeeper(store, reader, redaction, PostgresPlaceholderNumbers(calls), merges, facts, clock),
-            updater=MemoryUpdater(store, reader, redaction, facts, clock),
+            keeper=MemoryKeeper(
+                store, reader, redaction, PostgresPlaceholderNumbers(calls), cold.rehydrator, merges, facts, clock
+            ),
+            updater=MemoryUpdater(store, reader, redaction, cold.rehydrator, facts, clock),
             forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, handed_out, redaction, clock),
             indexer=SessionIndexer(
                 index, embedder, analyzer, hasher, EchoGuard(handed_out, clock), novelty, merges, clock, rules, facts

@@ -5,7 +5,14 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, Field, FilePath, SecretStr, ValidationInfo, field_validator
 
-from rearview.rpc.service_config import EmbedderConfig, Listen, ServiceConfig, Settings, VaultConfig
+from rearview.rpc.service_config import (
+    EmbedderConfig,
+    Listen,
+    ObjectStorageConfig,
+    ServiceConfig,
+    Settings,
+    VaultConfig,
+)
 
 
 def _zone(name: str) -> str:
@@ -58,7 +65,7 @@ class ExtractorConfig(Settings):
         return extractor
 
 
-class WriterConfig(ExtractorConfig, EmbedderConfig, VaultConfig, ServiceConfig):
+class WriterConfig(ExtractorConfig, EmbedderConfig, VaultConfig, ObjectStorageConfig, ServiceConfig):
     """Read once; the variables carry the prefix `REARVIEW_`.
 
     Attributes:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rearview.domain.errors import RearviewError
 from rearview.domain.ids import new_id
 from rearview.domain.keyword_bag import KeywordBag
-from rearview.domain.memory import Memory, Origin, Trust
+from rearview.domain.memory import Memory, Origin, Tier, Trust
 from rearview.domain.principal import Scope
 from rearview.domain.search_unit import FULL_LENGTH, UnitFlag, language_flags, said_flags
 from rearview.domain.text import Entity, EntityType
@@ -24,6 +24,7 @@ from rearview.ports.embedder import Embedder
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.memory_store import MemoryStore, NewMemory
 from rearview.ports.placeholders import PlaceholderNumbers
+from rearview.ports.tiering import Rehydrator
 from rearview.ports.turn_reading import Canonical
 from rearview.writer.draft_memory import MemoryDraft, draft_memory
 from rearview.writer.episodes import merged_entities
@@ -96,6 +97,7 @@ class MemoryKeeper:
         reader: TextReader,
         redaction: RedactionParts,
         numbers: PlaceholderNumbers,
+        rehydrator: Rehydrator,
         merges: MergeSchedule,
         facts: FactMaker,
         clock: Clock,
@@ -104,6 +106,7 @@ class MemoryKeeper:
         self._reader = reader
         self._redaction = redaction
         self._numbers = numbers
+        self._rehydrator = rehydrator
         self._merges = merges
         self._facts = facts
         self._clock = clock
@@ -134,7 +137,7 @@ class MemoryKeeper:
             try:
                 before = await self._store.remembered_before(scope, command.request) if command.request else None
                 if before is not None:
-                    results[at] = before
+                    results[at] = await self._at_hand(scope, before)
                 else:
                     drafts[at] = await draft_memory(self._redaction, self._numbers, policy, scope, command)
             except RearviewError as error:
@@ -187,7 +190,15 @@ class MemoryKeeper:
         )
         if remembered.outcome is not RememberOutcome.REDUNDANT:
             self._merges.committed(scope.tenant_id, scope.namespace_id, added, merge_at, now)
-        return remembered
+        return await self._at_hand(scope, remembered)
+
+    async def _at_hand(self, scope: Scope, remembered: Remembered) -> Remembered:
+        if remembered.memory.tier is not Tier.COLD:
+            return remembered
+        # Said again, a cold memory is in use again, and its text is not here.
+        memory_id = remembered.memory.memory_id
+        await self._rehydrator.rehydrate(scope.tenant_id, scope.namespace_id, [memory_id])
+        return replace(remembered, memory=await self._store.get(scope, memory_id))
 
 
 async def projected(store: MemoryStore, scope: Scope, memory: Memory, text: ReadText) -> NewMemory:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from rearview.domain.errors import Conflict, EtagMismatch
-from rearview.domain.memory import Memory
+from rearview.domain.memory import Memory, Tier
 from rearview.domain.names import MemoryName
 from rearview.domain.principal import Scope
 from rearview.domain.redaction import Original
@@ -15,6 +15,7 @@ from rearview.domain.writing import UpdateMemory
 from rearview.ports.clock import Clock
 from rearview.ports.memory_store import MemoryStore, NewMemory
 from rearview.ports.stated_facts import StatedFact
+from rearview.ports.tiering import Rehydrator
 from rearview.writer.facts.turn_facts import FactMaker
 from rearview.writer.redaction import Redaction, RedactionParts, redacted_memory
 from rearview.writer.remember import ReadText, TextReader, projected
@@ -27,12 +28,19 @@ class MemoryUpdater:
     """The use case of `UpdateMemory`."""
 
     def __init__(
-        self, store: MemoryStore, reader: TextReader, redaction: RedactionParts, facts: FactMaker, clock: Clock
+        self,
+        store: MemoryStore,
+        reader: TextReader,
+        redaction: RedactionParts,
+        rehydrator: Rehydrator,
+        facts: FactMaker,
+        clock: Clock,
     ) -> None:
         self._store = store
         self._reader = reader
         self._redaction = redaction
         self._facts = facts
+        self._rehydrator = rehydrator
         self._clock = clock
 
     async def update(self, scope: Scope, command: UpdateMemory) -> Memory:
@@ -62,6 +70,9 @@ class MemoryUpdater:
                     "the memory was changed since its etag was read",
                     resource_name=str(MemoryName(scope.namespace, command.memory_id)),
                 )
+            if before.tier is not Tier.HOT:  # what is written is hot, and a cold memory's text is not here
+                await self._rehydrator.rehydrate(scope.tenant_id, scope.namespace_id, [command.memory_id])
+                before = await self._store.get(scope, command.memory_id)
             moment = redacted.occurred_at if "occurred_at" in command.mask else before.occurred_at
             if "content" in command.mask and text is None:
                 text = (await self._reader.read(scope, [redacted.content], [moment or before.occurred_at]))[0]

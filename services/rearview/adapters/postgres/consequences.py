@@ -85,5 +85,27 @@ async def enqueue_clear_working_memory(connection: Connection, tenant_id: UUID, 
     )
 
 
+async def enqueue_operation(connection: Connection, tenant_id: UUID, operation_id: UUID) -> None:
+    """Have an operation carried out."""
+    await _enqueue(
+        connection,
+        "operation",
+        f"operation:{tenant_id}:{operation_id}",
+        {"tenant_id": str(tenant_id), "operation_id": str(operation_id)},
+        None,
+    )
+
+
+async def enqueue_sweep(connection: Connection, tenant_id: UUID, namespace_id: UUID) -> None:
+    """Have a namespace swept."""
+    await _enqueue(
+        connection,
+        "sweep",
+        f"sweep:{tenant_id}:{namespace_id}",
+        {"tenant_id": str(tenant_id), "namespace_id": str(namespace_id)},
+        None,
+    )
+
+
 async def _enqueue(connection: Connection, task: str, lock: str, args: dict[str, str], run_at: datetime | None) -> None:
     await connection.execute(_SQL["enqueue"], {"task": task, "lock": lock, "args": json.dumps(args), "run_at": run_at})

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any, LiteralString
 from uuid import UUID
 
-import numpy as np
 from pgvector import HalfVector
 from psycopg.types.json import Jsonb
 
@@ -15,15 +14,15 @@ from rearview.adapters.postgres.event_rows import event_of
 from rearview.adapters.postgres.memory_rows import memory_of
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.round_trip import Reading, numbered
+from rearview.adapters.postgres.tier_rows import segment_of
 from rearview.domain.event import Event, EventRole
 from rearview.domain.memory import MemoryState
 from rearview.domain.search_unit import UnitState
+from rearview.ports.found_units import NO_UNITS, FoundUnits, of_all_tiers
 from rearview.ports.recall_store import (
-    NO_UNITS,
     Chosen,
     Found,
     FoundTurn,
-    FoundUnits,
     Generation,
     IndexRecall,
     Loaded,
@@ -35,9 +34,11 @@ RECALL_SETTINGS: Mapping[str, str] = {
     "plan_cache_mode": "force_custom_plan",
     "max_parallel_workers_per_gather": "0",
     "jit": "off",
+    "default_transaction_isolation": "repeatable\\ read",
 }
 """For the pool that serves recall: a generic plan always picks the vector index, and starting workers or a compiler
-costs more than these statements take."""
+costs more than these statements take. All statements of a recall see one moment, or a memory that changes its tier
+between two of them would be in neither."""
 
 CANDIDATE_BUDGET = 2_000
 """Keyword candidates share the query's rarest terms, until those occur in so many units together."""
@@ -46,6 +47,9 @@ TIME_SCAN_LIMIT = 5_000
 """So many of the newest units of a stretch of time are compared."""
 
 SOURCES_PER_UNIT = 3
+
+_EXACT = 6
+"""The column of a found unit that says whether the vector route was exact."""
 
 _GENERATION_AGE = timedelta(seconds=30)
 
@@ -62,6 +66,7 @@ class PostgresRecallStore:
         self._database = database
         self._general = load_queries("recall", 0)
         self._reading = load_queries("memory_reading")
+        self._cold = load_queries("recall_cold")
         self._generation: Generation | None = None
         self._generation_read_at = float("-inf")
 
@@ -83,7 +88,14 @@ class PostgresRecallStore:
         readings = [reading for search in searches for reading in self._readings(search, generation)]
         answers = iter(await self._database.read(tenant_id, readings, timeout_seconds=timeout_seconds))
         return [
-            _found(next(answers)[0], next(answers) if search.raw_turns else [], next(answers) if generation else [])
+            _found(
+                search,
+                counted=next(answers)[0],
+                turns=next(answers) if search.raw_turns else [],
+                units=next(answers) if generation else [],
+                warm=next(answers) if generation else [],
+                segments=next(answers),
+            )
             for search in searches
         ]
 
@@ -122,7 +134,7 @@ class PostgresRecallStore:
         plans = []
         async with self._database.transaction(tenant_id, timeout_seconds=timeout_seconds) as connection:
             for search in searches:
-                cursor = await connection.execute(statement, _parameters(search))
+                cursor = await connection.execute(statement, search_parameters(search))
                 lines = "\n".join(str(row[0]) for row in await cursor.fetchall())
                 plans.append(f"namespaces/{search.scope.namespace}\n{lines}")
         return "\n".join(plans)
@@ -132,7 +144,7 @@ class PostgresRecallStore:
     ) -> IndexRecall | None:
         """Compare the vector route with an exact search; None where it is exact anyway."""
         statement = numbered(load_queries("recall", generation.ordinal)["nearest"])
-        parameters = _parameters(search)
+        parameters = search_parameters(search)
         found, true = await self._database.read(
             tenant_id,
             [Reading(statement, {**parameters, "exact": exact}) for exact in (False, True)],
@@ -141,12 +153,16 @@ class PostgresRecallStore:
         return _index_recall(found, true)
 
     def _readings(self, search: Search, generation: Generation | None) -> list[Reading]:
-        parameters = _parameters(search)
+        parameters = search_parameters(search)
         statements = [self._general["statistics"]]
         if search.raw_turns:
             statements.append(self._general["raw_turns"])
         if generation is not None:
-            statements.append(_search_statement(generation.ordinal))
+            statements += [
+                _search_statement(generation.ordinal),
+                load_queries("recall_warm", generation.ordinal)["search"],
+            ]
+        statements.append(self._cold["segments"])
         return [Reading(numbered(statement), parameters) for statement in statements]
 
     def _contents(self, tenant_id: UUID, chosen: Chosen, memories_statement: LiteralString) -> list[Reading]:
@@ -162,24 +178,33 @@ class PostgresRecallStore:
         ]
 
 
-def _found(counted: Sequence[Any], turns: Sequence[Sequence[Any]], units: Sequence[Sequence[Any]]) -> Found:
+def _found(
+    search: Search,
+    counted: Sequence[Any],
+    turns: Sequence[Sequence[Any]],
+    units: Sequence[Sequence[Any]],
+    warm: Sequence[Sequence[Any]],
+    segments: Sequence[Sequence[Any]],
+) -> Found:
     unit_count, keyword_total, chinese, english, hashes, names, keywords, frequencies = counted
-    scans = [row[6] for row in units if row[6] is not None]
+    scans = [row[_EXACT] for row in [*units, *warm] if row[_EXACT] is not None]
+    statistics = NamespaceStatistics(
+        units=unit_count,
+        keyword_total=keyword_total,
+        chinese_units=chinese,
+        english_units=english,
+        speakers=tuple(zip(hashes, names, strict=True)),
+        frequencies=dict(zip(keywords, frequencies, strict=True)),
+    )
     return Found(
-        units=_units(units),
+        units=of_all_tiers([_units(units), _units(warm)], search.route_limit(statistics)),
         turns=tuple(
             FoundTurn(event_id, session_id, EventRole(role), speaker, occurred_at, score or 0.0)
             for event_id, session_id, role, speaker, occurred_at, score in turns
         ),
-        statistics=NamespaceStatistics(
-            units=unit_count,
-            keyword_total=keyword_total,
-            chinese_units=chinese,
-            english_units=english,
-            speakers=tuple(zip(hashes, names, strict=True)),
-            frequencies=dict(zip(keywords, frequencies, strict=True)),
-        ),
+        statistics=statistics,
         exact_vectors=all(scans) if scans else None,
+        segments=tuple(map(segment_of, segments)),
     )
 
 
@@ -200,30 +225,16 @@ def _units(rows: Sequence[Sequence[Any]]) -> FoundUnits:
     if not rows:
         return NO_UNITS
     columns = list(zip(*rows, strict=True))
-    return FoundUnits(
-        unit_ids=columns[0],
-        memory_ids=columns[1],
-        occurred_at=np.array(columns[2], dtype=np.float64),
-        speaker=np.array(columns[3], dtype=np.int64),
-        flags=np.array(columns[4], dtype=np.int64),
-        routes=np.array(columns[5], dtype=np.int64),
-        similarity=np.array(columns[7], dtype=np.float64),
-        keyword_score=np.array(columns[8], dtype=np.float64),
-        memory_type=np.array(columns[9], dtype=np.int64),
-        intensity=np.array(columns[10], dtype=np.float64),
-        pinned=np.array(columns[11], dtype=np.bool_),
-        priority=np.array(columns[12], dtype=np.float64),
-        used_at=np.array(columns[13], dtype=np.float64),
-        access_count=np.array(columns[14], dtype=np.int64),
-        entity_matches=columns[15],
-    )
+    del columns[_EXACT]
+    return FoundUnits.of_columns(columns)
 
 
 def _search_statement(ordinal: int) -> LiteralString:
     return load_queries("recall", ordinal)["search"]
 
 
-def _parameters(search: Search) -> dict[str, Any]:
+def search_parameters(search: Search) -> dict[str, Any]:
+    """Return a search as the parameters of its statements."""
     wanted = search.filter
     past = search.as_of is not None
     return {

@@ -110,7 +110,7 @@ SELECT forget_grace_period FROM namespace WHERE tenant_id = %(tenant_id)s AND na
 -- name: tombstone_memories
 UPDATE memory SET state_before = state, state = 4, receipt_id = %(receipt_id)s, updated_at = %(now)s, version = version + 1
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(memory_ids)s)
-RETURNING octet_length(coalesce(content, ''))
+RETURNING coalesce(octet_length(content), cold_bytes, 0)
 
 -- name: tombstone_events
 UPDATE event SET tombstoned = true, receipt_id = %(receipt_id)s
@@ -179,7 +179,7 @@ SET state = CASE WHEN m.state_before = 1 AND m.single_valued AND EXISTS (
     THEN coalesce(m.valid_to, %(now)s) ELSE m.valid_to END,
     state_before = NULL, receipt_id = NULL, updated_at = %(now)s, version = m.version + 1
 WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.receipt_id = %(receipt_id)s AND m.state = 4
-RETURNING octet_length(coalesce(m.content, ''))
+RETURNING coalesce(octet_length(m.content), m.cold_bytes, 0)
 
 -- name: restore_events
 UPDATE event SET tombstoned = false, receipt_id = NULL
