@@ -88,6 +88,14 @@ def refusal(one: CanonicalQuery, other: CanonicalQuery) -> Refusal | None:
     return None if _times_moved(one.tokens, other.tokens) or _block_moved(one.tokens, other.tokens) else Refusal.ORDER
 
 
+def hidden_token(token: str, hide: Callable[[str], str]) -> str:
+    """Return a token with its word hidden. Its mark stays, and so do words that the rules look for."""
+    if token == PAST or token in _OPEN or token.startswith((ASKING, PLACING)):
+        return token
+    mark = token[: len(TIME)] if token.startswith(_MARKS) else ""
+    return mark + hide(token)
+
+
 def _times_moved(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     return (
         _without_times(one) == _without_times(other)
@@ -109,7 +117,7 @@ def _said_before_times(tokens: tuple[str, ...]) -> list[int]:
     end = max((at for at, token in enumerate(tokens) if token.startswith(SAYING)), default=len(tokens))
     after = [token for token in tokens[end + 1 :] if token != PAST]
     objects = [token for token in after if not token.startswith(TIME)]
-    if after and after[-1].startswith(TIME) and len(objects) <= 2 and not (objects and objects[-1] in _OPEN):  # noqa: PLR2004
+    if after and after[-1].startswith(TIME) and len(objects) <= 2 and not (objects and objects[-1] in _OPEN):
         return [0] * len(_times(tokens))
     return [
         sum(earlier.startswith(SAYING) for earlier in tokens[:at])
@@ -119,8 +127,8 @@ def _said_before_times(tokens: tuple[str, ...]) -> list[int]:
 
 
 def _block_moved(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    # `one` is X Y and `other` is Y X, where X or Y is a question word with little after it, or a phrase. The tense stays
-    # at the end, and a subject ("我") may stand before both.
+    # `one` is X Y and `other` is Y X, where X or Y is a question word with little after it, or a phrase. The tense
+    # stays at the end, and a subject ("我") may stand before both.
     past = one.count(PAST)
     one, other = one[: len(one) - past], other[: len(other) - past]
     if _turned(one, other, _may_move):
@@ -129,13 +137,11 @@ def _block_moved(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 
 
 def _turned(one: tuple[str, ...], other: tuple[str, ...], may_move: Callable[[tuple[str, ...]], bool]) -> bool:
-    return any(
-        one[at:] + one[:at] == other and (may_move(one[:at]) or may_move(one[at:])) for at in range(1, len(one))
-    )
+    return any(one[at:] + one[:at] == other and (may_move(one[:at]) or may_move(one[at:])) for at in range(1, len(one)))
 
 
 def _may_move(block: tuple[str, ...]) -> bool:
-    return _may_ask(block) or block[0].startswith(PLACING) and 1 < len(block) <= _LONGEST_PHRASE
+    return _may_ask(block) or (block[0].startswith(PLACING) and 1 < len(block) <= _LONGEST_PHRASE)
 
 
 def _may_ask(block: tuple[str, ...]) -> bool:

@@ -129,7 +129,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """The answer of a recall, best first."""
+    """The answer of a recall, best first. `noise_cosine`: see `domain.addition.noise_cosine`."""
 
     hits: tuple[Hit, ...]
     context: str
@@ -141,6 +141,7 @@ class Recalled:
     cache_hit: bool = False
     cache_similarity: float = 0.0
     cache_age: timedelta = timedelta(0)
+    noise_cosine: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,31 +7,36 @@ from rearview.domain.canonical_query import ASKING, PAST, PLACING, SAYING, TIME,
 from rearview.language.data_files import load_yaml
 
 WHAT = "what"
-_NUMBERS = {
-    word: value
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-        " eighteen nineteen twenty".split()
-    )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
+_NUMBERS_TEXT = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen twenty"
+)
+_TENS = {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
+_NUMBERS = {word: value for value, word in enumerate(_NUMBERS_TEXT.split())} | _TENS
 _MULTIPLES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 _CONTRACTED = {
-    "can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not", "i'm": "i am", "where'd": "where did",
-    "let's": "let us", "ain't": "is not",
-}  # fmt: skip
+    "can't": "can not",
+    "cannot": "can not",
+    "won't": "will not",
+    "shan't": "shall not",
+    "i'm": "i am",
+    "where'd": "where did",
+    "let's": "let us",
+    "ain't": "is not",
+}
 _AFTER_PRONOUN = {"'d": "would", "'ll": "will", "'ve": "have", "'re": "are"}
-_IS_AFTER = frozenset("what who where when why how that there it he she here".split())
-_WEEKDAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
-_MONTHS = frozenset(
-    "january february march april may june july august september october november december".split()
-)
+_IS_AFTER = frozenset({"what", "who", "where", "when", "why", "how", "that", "there", "it", "he", "she", "here"})
+_WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
+_MONTHS_TEXT = "january february march april may june july august september october november december"
+_MONTHS = frozenset(_MONTHS_TEXT.split())
 _WHICH_WEEK = frozenset({"last", "this", "next"})
 _DETERMINERS = frozenset({"this", "that", "these", "those"})
 # After a determiner, these do not say what is meant.
-_NO_NOUNS = frozenset(
+_NO_NOUNS_TEXT = (
     "is are was were am be been do does did have has had and or but to in on at for from about with of by not one ones"
-    " can could should would will may must i we you he she they it so too then".split()
+    " can could should would will may must i we you he she they it so too then"
 )
+_NO_NOUNS = frozenset(_NO_NOUNS_TEXT.split())
 _PRONOUNS = frozenset({"i", "we", "you", "he", "she", "they"})
 _MODALS = frozenset({"can", "could", "should", "will", "would", "must", "may"})
 _RELATIVES = frozenset({"i", "we", "you"})
@@ -87,8 +92,8 @@ def english_tokens(words: Sequence[str]) -> CanonicalQuery:
 
 
 def _asked_plainly(words: list[str]) -> list[str]:
-    """ "am I able to" is "can I", "I can" asks what "can I" asks, "what is X called" asks for X's name, and a preposition
-    before its "which" stands at the end as well."""
+    """ "am I able to" is "can I", "I can" asks what "can I" asks, "what is X called" asks for X's name, and a
+    preposition before its "which" stands at the end as well."""
     if words[0] in ("am", "is", "are") and "able" in words and words[words.index("able") + 1 :][:1] == ["to"]:
         at = words.index("able")
         words = ["can", *words[1:at], *words[at + 2 :]]
@@ -97,9 +102,9 @@ def _asked_plainly(words: list[str]) -> list[str]:
             words = [*words[:at], words[at + 1], words[at], *words[at + 2 :]]
     if words[0] == WHAT and words[1:2] == ["is"] and words[-1] == "called":
         words = [*words[:-1], "name"]
-    if len(words) > 3 and words[0] in ("in", "on", "at", "for", "with") and words[1] in (WHAT, "which"):
-        if words[2] not in _ASKED_BY_WHEN:
-            words = [*words[1:], words[0]]
+    leads = words[0] in ("in", "on", "at", "for", "with") and words[1:2] in ([WHAT], ["which"])
+    if leads and len(words) > 3 and words[2] not in _ASKED_BY_WHEN:
+        words = [*words[1:], words[0]]
     return words
 
 

@@ -58,3 +58,7 @@ class VolatileErasure(Protocol):
     async def erase_access_counts(self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]) -> int:
         """Erase counts of accesses that were not added to the store yet; return how many there were."""
         ...
+
+    async def erase_answers(self, tenant_id: UUID) -> int:
+        """Erase the cached answers of a tenant, in which anything of it may stand; return how many there were."""
+        ...

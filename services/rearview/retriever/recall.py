@@ -8,8 +8,10 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from rearview.domain.addition import noise_cosine
 from rearview.domain.errors import EmbeddingGenerationMismatch, RearviewError, Unavailable, invalid_field
 from rearview.domain.event import Event
+from rearview.domain.fusion import FULL_SAMPLE
 from rearview.domain.ids import new_id
 from rearview.domain.principal import Scope
 from rearview.domain.recall import EmptyReason, Recalled, RecallQuery, Route
@@ -146,7 +148,17 @@ class Recall:
             degraded=tuple(course.degraded),
             ranker=ranker,
             empty_reason=empty_reason,
+            noise_cosine=self._noise_cosine(asked.scopes, found),
         )
+
+    def _noise_cosine(self, scopes: Sequence[Scope], found: Sequence[Found]) -> float | None:
+        if self._reranking is not None:
+            return None  # a cross-encoder may like what shares no word with the query
+        pools = {
+            scope.namespace_id: [(unit.similarity, unit.flags) for unit in one.units if unit.similarity is not None]
+            for scope, one in zip(scopes, found, strict=True)
+        }
+        return noise_cosine(pools, FULL_SAMPLE)
 
     def _deadline(self, asked: Asked) -> Deadline:
         if asked.time_left_seconds is None:

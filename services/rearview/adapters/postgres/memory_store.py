@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import numpy as np
+
 from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.consequences import bump_epoch, enqueue_merge
 from rearview.adapters.postgres.database import Connection, Database
@@ -16,6 +18,7 @@ from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.request_ids import earlier_result, keep_result
 from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
 from rearview.adapters.postgres.session_locks import detach, lock_sessions_of
+from rearview.domain.addition import Addition, entity_hashes
 from rearview.domain.content_hash import content_hash
 from rearview.domain.errors import Conflict, NotFound
 from rearview.domain.keyword_bag import count_units
@@ -86,7 +89,13 @@ class PostgresMemoryStore:
             await record_audit(
                 connection, scope.tenant_id, scope, "memory.remember", names, now, remembered.outcome.name
             )
-            await bump_epoch(connection, scope.tenant_id, scope.namespace_id, breaking=False)
+            await bump_epoch(
+                connection,
+                scope.tenant_id,
+                scope.namespace_id,
+                breaking=False,
+                addition=_addition(scope, new) if known_id is None else Addition(),
+            )
         return remembered
 
     async def update(
@@ -154,6 +163,16 @@ class PostgresMemoryStore:
         outcome = RememberOutcome(earlier["outcome"])
         related = (memory.memory_id,) if outcome is RememberOutcome.REDUNDANT else ()
         return Remembered(memory, outcome, related)
+
+
+def _addition(scope: Scope, new: NewMemory) -> Addition:
+    projection = new.unit.projection
+    return Addition(
+        new.memory.session_id,
+        frozenset(projection.terms),
+        entity_hashes(scope.namespace_id, {entity.canonical for entity in new.memory.entities}),
+        projection.embedding[np.newaxis],
+    )
 
 
 async def _live(connection: Connection, scope: Scope, memory_id: UUID) -> Memory:

@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import numpy as np
+
 from rearview.adapters.postgres.audit import ActingService, record_audit
 from rearview.adapters.postgres.consequences import bump_epoch, enqueue_close_windows, enqueue_merge
 from rearview.adapters.postgres.database import Connection, Database, dict_rows
@@ -14,6 +16,7 @@ from rearview.adapters.postgres.memory_rows import insert_memories, read_memorie
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records, float_bytes, floats_of
 from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
+from rearview.domain.addition import Addition, entity_hashes
 from rearview.domain.context_window import OpenWindows, WindowedTurn
 from rearview.domain.keyword_bag import KeywordBag
 from rearview.domain.memory import Memory, MemoryState
@@ -209,7 +212,20 @@ async def _write_consequences(connection: Connection, batch: IndexedBatch, now: 
             now,
             f"events={len(batch.captures)} memories={len(batch.created)} units={len(batch.units)}",
         )
-    await bump_epoch(connection, tenant_id, namespace_id, breaking=False)
+    await bump_epoch(connection, tenant_id, namespace_id, breaking=False, addition=_addition(batch))
+
+
+def _addition(batch: IndexedBatch) -> Addition:
+    # Units of older turns whose windows grew are found by other words and another vector from now on.
+    session = batch.pending.session
+    projections = [*(unit.projection for unit in batch.units), *batch.grown]
+    memories = (*batch.created, *((batch.extended,) if batch.extended else ()))
+    return Addition(
+        session.session_id,
+        frozenset(term for projection in projections for term in projection.terms),
+        entity_hashes(session.namespace_id, {entity.canonical for memory in memories for entity in memory.entities}),
+        np.array([projection.embedding for projection in projections], dtype=np.float32),
+    )
 
 
 def _added_bytes(batch: IndexedBatch) -> int:

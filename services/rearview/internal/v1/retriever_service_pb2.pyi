@@ -74,3 +74,35 @@ class RecallRequest(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RecallRequest: _TypeAlias = RecallRequest  # noqa: Y015
+
+@_typing.final
+class RecallResponse(_message.Message):
+    """Response of Recall."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ANSWER_FIELD_NUMBER: _builtins.int
+    NOISE_COSINE_FIELD_NUMBER: _builtins.int
+    noise_cosine: _builtins.float
+    """Cosine to the query below which a text that shares no word with it, and no entity or time that it names, is noise
+    that is not returned. Not set when the pool was too small to tell.
+    """
+    @_builtins.property
+    def answer(self) -> _recall_pb2.RecallResponse:
+        """The public answer."""
+
+    def __init__(
+        self,
+        *,
+        answer: _recall_pb2.RecallResponse | None = ...,
+        noise_cosine: _builtins.float | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_noise_cosine", b"_noise_cosine", "answer", b"answer", "noise_cosine", b"noise_cosine"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_noise_cosine", b"_noise_cosine", "answer", b"answer", "noise_cosine", b"noise_cosine"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__noise_cosine: _TypeAlias = _typing.Literal["noise_cosine"]  # noqa: Y015
+    _WhichOneofArgType__noise_cosine: _TypeAlias = _typing.Literal["_noise_cosine", b"_noise_cosine"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__noise_cosine) -> _WhichOneofReturnType__noise_cosine | None: ...
+
+Global___RecallResponse: _TypeAlias = RecallResponse  # noqa: Y015
