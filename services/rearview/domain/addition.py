@@ -7,7 +7,8 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from rearview.domain.search_unit import LANGUAGE_FLAGS, UnitFlag
+from rearview.domain.fusion import FEWEST_FOR_LANGUAGE, FULL_SAMPLE
+from rearview.domain.search_unit import UnitFlag
 from rearview.domain.token_hash import token_hash
 
 MAX_ADDED_VECTORS = 16
@@ -17,17 +18,20 @@ MAX_ADDED_KEYWORDS = 2_048
 _NOISE_Z = 0.8
 """Recall lets a text that shares no word with the query in from z = 1; the rest covers that additions move the mean and
 the deviation a little."""
+_LANGUAGES = (UnitFlag.CHINESE, UnitFlag.ENGLISH)
 _NO_VECTORS = np.zeros((0, 0), dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Addition:
-    """What one transaction added to a namespace. `vectors`: (n, d) float32, of the units; bare turns have none yet."""
+    """What one transaction added to a namespace. `vectors`: (n, d) float32, of the units; bare turns have none yet.
+    `languages`: the language flags of each vector's unit."""
 
     session_id: str = ""
     keywords: frozenset[int] = frozenset()
     entities: frozenset[int] = frozenset()
     vectors: NDArray[np.float32] = field(default_factory=lambda: _NO_VECTORS)
+    languages: tuple[int, ...] = ()
 
     @property
     def fits(self) -> bool:
@@ -45,7 +49,8 @@ class AskedIn:
         has_times: whether it names a time.
         sessions: those that a hit came from, and the one that asked.
         vector: (d,) float32, centred, L2-normalised; empty when there was none.
-        noise_cosine: below, a unit that shares neither word nor entity is not returned; None if nothing is known.
+        noise_cosines: by the flag of a language, below which a unit of it that shares neither word nor entity is not
+            returned; where a language is missing, nothing is known.
     """
 
     keywords: frozenset[int]
@@ -53,7 +58,7 @@ class AskedIn:
     has_times: bool
     sessions: frozenset[str]
     vector: NDArray[np.float32]
-    noise_cosine: float | None
+    noise_cosines: Mapping[int, float]
 
 
 def could_change(addition: Addition, asked: AskedIn) -> bool:
@@ -69,9 +74,17 @@ def could_change(addition: Addition, asked: AskedIn) -> bool:
         return True
     if not len(addition.vectors):
         return False
-    if asked.has_times or asked.noise_cosine is None or addition.vectors.shape[1] != asked.vector.shape[0]:
+    if asked.has_times or addition.vectors.shape[1] != asked.vector.shape[0]:
         return True
-    return bool((addition.vectors @ asked.vector).max() >= asked.noise_cosine)
+    if len(addition.languages) != len(addition.vectors):
+        return True
+    bounds = [_bound(flags, asked.noise_cosines) for flags in addition.languages]
+    return bool((addition.vectors @ asked.vector >= np.array(bounds)).any())
+
+
+def _bound(flags: int, noise_cosines: Mapping[int, float]) -> float:
+    mine = [int(language) for language in _LANGUAGES if flags & language] or [0]
+    return min(noise_cosines.get(language, -np.inf) for language in mine)
 
 
 def entity_hashes(namespace_id: UUID, keys: Collection[str]) -> frozenset[int]:
@@ -79,22 +92,26 @@ def entity_hashes(namespace_id: UUID, keys: Collection[str]) -> frozenset[int]:
     return frozenset(token_hash(namespace_id, f"entity:{key}") for key in keys)
 
 
-def noise_cosine(cosines: Mapping[UUID, Sequence[tuple[float, int]]], full_sample: int) -> float | None:
-    """Return the cosine below which a unit without a shared word is noise in each namespace that was searched.
+def noise_cosines(cosines: Mapping[UUID, Sequence[tuple[float, int]]]) -> Mapping[int, float]:
+    """Return the cosines below which a unit of a language without a shared word is noise in every namespace searched.
 
     `cosines` holds, by namespace, the pool's cosines with the units' flags. Fusion measures a cosine against all of its
-    pool, or against those of its language, so the least of these bounds counts. None when a pool was too small.
+    pool, or against those of its language, so the lesser of the two counts. A language is left out where a pool was too
+    small to tell, or had too few units of it.
     """
-    bounds: list[float] = []
+    bounds: dict[int, list[float]] = {language: [] for language in (0, *map(int, _LANGUAGES))}
     for pool in cosines.values():
-        if len(pool) < full_sample:
-            return None
         values = np.array([cosine for cosine, _ in pool], dtype=np.float64)
         flags = np.array([flag for _, flag in pool], dtype=np.int64)
-        groups = [np.ones(len(values), dtype=np.bool_)]
-        groups += [(flags & int(language)) != 0 for language in (UnitFlag.CHINESE, UnitFlag.ENGLISH)]
-        groups.append((flags & int(LANGUAGE_FLAGS)) == 0)
-        bounds += [
-            float(values[group].mean() + _NOISE_Z * values[group].std()) for group in groups if np.count_nonzero(group)
-        ]
-    return min(bounds) if bounds else None
+        for language, found in bounds.items():
+            group = values[(flags & language) != 0] if language else values
+            if len(values) < FULL_SAMPLE or len(group) <= FEWEST_FOR_LANGUAGE:
+                found.append(-np.inf)
+            else:
+                found.append(min(_noise(values), _noise(group)))
+    least = {language: min(found) for language, found in bounds.items() if found}
+    return {language: bound for language, bound in least.items() if bound > -np.inf}
+
+
+def _noise(cosines: NDArray[np.float64]) -> float:
+    return float(cosines.mean() + _NOISE_Z * cosines.std())

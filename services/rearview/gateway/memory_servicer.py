@@ -57,7 +57,7 @@ class MemoryServicer(MemoryServiceServicer):
         async def find(vectors: Sequence[EmbeddedQuery]) -> Found:
             internal = internal_recall_request(request, caller, vectors)
             found = await self._retriever.call(self._reads.Recall, internal, caller)
-            return found.answer, found.noise_cosine if found.HasField("noise_cosine") else None
+            return found.answer, dict(found.noise_cosines)
 
         if self._cache is not None:
             return await self._cache.recall(request, query, caller, find)

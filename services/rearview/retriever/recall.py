@@ -8,10 +8,9 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from rearview.domain.addition import noise_cosine
+from rearview.domain.addition import noise_cosines
 from rearview.domain.errors import EmbeddingGenerationMismatch, RearviewError, Unavailable, invalid_field
 from rearview.domain.event import Event
-from rearview.domain.fusion import FULL_SAMPLE
 from rearview.domain.ids import new_id
 from rearview.domain.principal import Scope
 from rearview.domain.recall import EmptyReason, Recalled, RecallQuery, Route
@@ -148,17 +147,17 @@ class Recall:
             degraded=tuple(course.degraded),
             ranker=ranker,
             empty_reason=empty_reason,
-            noise_cosine=self._noise_cosine(asked.scopes, found),
+            noise_cosines=self._noise_cosines(asked.scopes, found),
         )
 
-    def _noise_cosine(self, scopes: Sequence[Scope], found: Sequence[Found]) -> float | None:
+    def _noise_cosines(self, scopes: Sequence[Scope], found: Sequence[Found]) -> Mapping[int, float]:
         if self._reranking is not None:
-            return None  # a cross-encoder may like what shares no word with the query
+            return {}  # a cross-encoder may like what shares no word with the query
         pools = {
             scope.namespace_id: [(unit.similarity, unit.flags) for unit in one.units if unit.similarity is not None]
             for scope, one in zip(scopes, found, strict=True)
         }
-        return noise_cosine(pools, FULL_SAMPLE)
+        return noise_cosines(pools)
 
     def _deadline(self, asked: Asked) -> Deadline:
         if asked.time_left_seconds is None:

@@ -82,7 +82,7 @@ class RetrieverServicer(retriever_service_pb2_grpc.RetrieverServiceServicer):
         recalled = await self._use.recall.recall(asked)
         return retriever_service_pb2.RecallResponse(
             answer=recalled_to_proto(recalled, include_metadata=query.include_metadata),
-            noise_cosine=recalled.noise_cosine,
+            noise_cosines=recalled.noise_cosines,
         )
 
     async def GetRecallTrace(self, request: recall_pb2.GetRecallTraceRequest, context: Any) -> recall_pb2.RecallTrace:

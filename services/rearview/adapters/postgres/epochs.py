@@ -64,12 +64,12 @@ class PostgresEpochs:
         return [(row[0], self._addition(row)) for row in rows]
 
     def _addition(self, row: Sequence[Any]) -> Addition:
-        _, session_id, keywords, entities, vectors = row
+        _, session_id, keywords, entities, vectors, languages = row
         values = np.frombuffer(vectors, dtype=_VALUE).astype(np.float32)
         # Of another length they are of another model, and one row of them says that there are some.
         whole = values.size % self._dimension == 0
         rows = values.reshape(-1, self._dimension) if whole else values.reshape(1, -1)
-        return Addition(session_id, frozenset(keywords), frozenset(entities), rows)
+        return Addition(session_id, frozenset(keywords), frozenset(entities), rows, tuple(languages))
 
 
 async def note_addition(connection: Connection, tenant_id: UUID, namespace_id: UUID, addition: Addition) -> None:
@@ -81,5 +81,6 @@ async def note_addition(connection: Connection, tenant_id: UUID, namespace_id: U
         "keywords": sorted(addition.keywords),
         "entities": sorted(addition.entities),
         "vectors": np.ascontiguousarray(addition.vectors, dtype=_VALUE).tobytes(),
+        "languages": list(addition.languages),
     }
     await connection.execute(_SQL["note_addition"], place)

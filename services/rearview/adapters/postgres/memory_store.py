@@ -25,7 +25,7 @@ from rearview.domain.keyword_bag import count_units
 from rearview.domain.memory import Memory, MemoryState
 from rearview.domain.names import MemoryName
 from rearview.domain.principal import Scope
-from rearview.domain.search_unit import UnitFlag
+from rearview.domain.search_unit import LANGUAGE_FLAGS, UnitFlag
 from rearview.domain.unit_projection import KeywordStatistics
 from rearview.domain.writing import Remembered, RememberOutcome, RequestKey
 from rearview.ports.memory_store import NewMemory
@@ -172,6 +172,7 @@ def _addition(scope: Scope, new: NewMemory) -> Addition:
         frozenset(projection.terms),
         entity_hashes(scope.namespace_id, {entity.canonical for entity in new.memory.entities}),
         projection.embedding[np.newaxis],
+        (int(new.unit.flags & LANGUAGE_FLAGS),),
     )
 
 

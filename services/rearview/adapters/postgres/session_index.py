@@ -21,6 +21,7 @@ from rearview.domain.context_window import OpenWindows, WindowedTurn
 from rearview.domain.keyword_bag import KeywordBag
 from rearview.domain.memory import Memory, MemoryState
 from rearview.domain.names import SessionName
+from rearview.domain.search_unit import LANGUAGE_FLAGS
 from rearview.domain.turn_text import asks
 from rearview.domain.unit_projection import KeywordStatistics
 from rearview.ports.session_index import IndexedBatch, OpenEpisode, PendingEvents
@@ -219,12 +220,15 @@ def _addition(batch: IndexedBatch) -> Addition:
     # Units of older turns whose windows grew are found by other words and another vector from now on.
     session = batch.pending.session
     projections = [*(unit.projection for unit in batch.units), *batch.grown]
+    # A turn that was indexed before keeps the languages it had, which are not at hand: it counts as of either.
+    languages = [int(unit.flags & LANGUAGE_FLAGS) for unit in batch.units] + [int(LANGUAGE_FLAGS)] * len(batch.grown)
     memories = (*batch.created, *((batch.extended,) if batch.extended else ()))
     return Addition(
         session.session_id,
         frozenset(term for projection in projections for term in projection.terms),
         entity_hashes(session.namespace_id, {entity.canonical for memory in memories for entity in memory.entities}),
         np.array([projection.embedding for projection in projections], dtype=np.float32),
+        tuple(languages),
     )
 
 

@@ -36,7 +36,7 @@ def answer_bytes(cached: CachedAnswer) -> bytes:
                 "times": asked.has_times,
                 "sessions": sorted(asked.sessions),
                 "vector": b64encode(np.asarray(asked.vector, dtype="<f4").tobytes()).decode(),
-                "noise": asked.noise_cosine,
+                "noise": {str(language): cosine for language, cosine in asked.noise_cosines.items()},
             }
             for namespace_id, asked in cached.asked.items()
         },
@@ -66,7 +66,7 @@ def answer_of(value: bytes) -> CachedAnswer:
                 has_times=asked["times"],
                 sessions=frozenset(asked["sessions"]),
                 vector=np.frombuffer(b64decode(asked["vector"]), dtype="<f4"),
-                noise_cosine=asked["noise"],
+                noise_cosines={int(language): cosine for language, cosine in asked["noise"].items()},
             )
             for namespace_id, asked in header["asked"].items()
         },

@@ -29,7 +29,7 @@ def asked_in(
     caller: Caller,
     vectors: Sequence[EmbeddedQuery],
     answer: recall_pb2.RecallResponse,
-    noise_cosine: float | None,
+    noise_cosines: Mapping[int, float],
     hasher: KeywordHasher,
     reader: QueryReader,
 ) -> Mapping[UUID, AskedIn]:
@@ -44,7 +44,7 @@ def asked_in(
             has_times=bool(read.time_ranges),
             sessions=frozenset(sessions),
             vector=vectors[0].vector if vectors else _NO_VECTOR,
-            noise_cosine=noise_cosine,
+            noise_cosines=noise_cosines,
         )
         for reached in caller.namespaces.values()
     }

@@ -36,8 +36,8 @@ from rearview.rpc.convert.times import duration_to_proto
 from rearview.telemetry.metrics import Metrics
 from rearview.v1 import recall_pb2
 
-Found = tuple[recall_pb2.RecallResponse, float | None]
-"""An answer, and its noise cosine."""
+Found = tuple[recall_pb2.RecallResponse, Mapping[int, float]]
+"""An answer, and its noise cosines."""
 Find = Callable[[Sequence[EmbeddedQuery]], Awaitable[Found]]
 """Asks the retriever, with the query's vectors."""
 
@@ -105,13 +105,18 @@ class CachedRecall:
             return (await find(await self._embedding.of(query)))[0]
         if asked.look.exact is not None and await self._holds(asked.look.exact, asked):
             return self._given(asked.look.exact, 1.0, "exact")
+        similar = self._admitted(asked)
+        if similar is not None and similar.query.tokens == self._keys.hidden(asked.canonical).tokens:
+            if await self._holds(similar, asked):
+                return self._given(similar, 1.0, "canonical")
+            similar = None
         vectors = await self._embedding.of(query)
-        similarity = self._similarity(asked.look.similar, asked, vectors)
-        if asked.look.similar is not None and similarity is not None and await self._holds(asked.look.similar, asked):
-            return self._given(asked.look.similar, similarity, "semantic")
+        similarity = self._similarity(similar, vectors)
+        if similar is not None and similarity is not None and await self._holds(similar, asked):
+            return self._given(similar, similarity, "semantic")
         self._lookups.labels("miss").inc()
-        answer, noise_cosine = await find(vectors)
-        await self._keep(asked, vectors, answer, noise_cosine)
+        answer, noise_cosines = await find(vectors)
+        await self._keep(asked, vectors, answer, noise_cosines)
         return answer
 
     async def _arrived(self, request: recall_pb2.RecallRequest, query: RecallQuery, caller: Caller) -> _Asked | None:
@@ -136,15 +141,17 @@ class CachedRecall:
             return None
         return _Asked(query, caller, tenant_id, canonical, read, keys, epochs, look)
 
-    def _similarity(self, cached: CachedAnswer | None, asked: _Asked, vectors: Sequence[EmbeddedQuery]) -> float | None:
-        if cached is None or not vectors:
-            return None
-        refused = refusal(cached.query, self._keys.hidden(asked.canonical))
+    def _admitted(self, asked: _Asked) -> CachedAnswer | None:
+        cached = asked.look.similar
+        refused = refusal(cached.query, self._keys.hidden(asked.canonical)) if cached else None
         if refused is not None:
             self._rejections.labels(refused.value).inc()
+        return None if refused else cached
+
+    def _similarity(self, cached: CachedAnswer | None, vectors: Sequence[EmbeddedQuery]) -> float | None:
+        if cached is None or not vectors:
             return None
-        theirs = next(iter(cached.asked.values())).vector
-        mine = vectors[0].vector
+        theirs, mine = next(iter(cached.asked.values())).vector, vectors[0].vector
         similarity = float(theirs @ mine) if theirs.shape == mine.shape else 0.0
         if similarity <= self._cosine:
             self._rejections.labels("cosine").inc()
@@ -192,7 +199,7 @@ class CachedRecall:
         asked: _Asked,
         vectors: Sequence[EmbeddedQuery],
         answer: recall_pb2.RecallResponse,
-        noise_cosine: float | None,
+        noise_cosines: Mapping[int, float],
     ) -> None:
         text = asked.query.text
         # Nothing is kept that redaction has not seen. Of other queries hashes and the vector are, but not their words.
@@ -212,7 +219,7 @@ class CachedRecall:
                 asked.caller,
                 vectors,
                 answer,
-                noise_cosine,
+                noise_cosines,
                 self._parts.hasher,
                 self._parts.reader,
             ),

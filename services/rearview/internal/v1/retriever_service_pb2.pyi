@@ -81,28 +81,49 @@ class RecallResponse(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class NoiseCosinesEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.int
+        value: _builtins.float
+        def __init__(
+            self,
+            *,
+            key: _builtins.int = ...,
+            value: _builtins.float = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     ANSWER_FIELD_NUMBER: _builtins.int
-    NOISE_COSINE_FIELD_NUMBER: _builtins.int
-    noise_cosine: _builtins.float
-    """Cosine to the query below which a text that shares no word with it, and no entity or time that it names, is noise
-    that is not returned. Not set when the pool was too small to tell.
-    """
+    NOISE_COSINES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def answer(self) -> _recall_pb2.RecallResponse:
         """The public answer."""
+
+    @_builtins.property
+    def noise_cosines(self) -> _containers.ScalarMap[_builtins.int, _builtins.float]:
+        """Cosines to the query below which a text that shares no word with it, and no entity or time that it names, is noise
+        that is not returned, by the flags of the text's languages (4 Chinese, 8 English, 0 neither). A language is missing
+        where the pool was too small to tell.
+        """
 
     def __init__(
         self,
         *,
         answer: _recall_pb2.RecallResponse | None = ...,
-        noise_cosine: _builtins.float | None = ...,
+        noise_cosines: _abc.Mapping[_builtins.int, _builtins.float] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_noise_cosine", b"_noise_cosine", "answer", b"answer", "noise_cosine", b"noise_cosine"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_noise_cosine", b"_noise_cosine", "answer", b"answer", "noise_cosine", b"noise_cosine"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "noise_cosines", b"noise_cosines"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__noise_cosine: _TypeAlias = _typing.Literal["noise_cosine"]  # noqa: Y015
-    _WhichOneofArgType__noise_cosine: _TypeAlias = _typing.Literal["_noise_cosine", b"_noise_cosine"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__noise_cosine) -> _WhichOneofReturnType__noise_cosine | None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RecallResponse: _TypeAlias = RecallResponse  # noqa: Y015
