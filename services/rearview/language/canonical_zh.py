@@ -25,7 +25,7 @@ _WHAT_NOUN = re.compile("是(?:什么|哪个|哪种|啥)(?!时候|时间|地方|
 _HAS_NOUN = re.compile("(?<=.{2})都?有(多少[个名位]?|几[个名位]|哪些|什么)([\u4e00-\u9fff]{2,4})$")
 # "这份合同" says what it means, "这个呢" does not.
 _DETERMINES = re.compile(
-    "[个份台本件条张家位次种些部辆间座款只]?(?![是的呢吗吧了有怎什多几在会能可要和跟对])[\u4e00-\u9fff]{2}"
+    "[个份台本件条张家位次种些部辆间座款只]?(?![是的呢吗吧了有怎什多几在会能可要和跟对多少还也都])[\u4e00-\u9fff]{2}"
 )
 _BARE_WHERE = re.compile("哪(?=$|[去来过])")
 _A_NOT_A = re.compile(r"([\u4e00-\u9fff]{1,2})[不没]\1")
