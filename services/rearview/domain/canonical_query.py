@@ -93,7 +93,7 @@ def hidden_token(token: str, hide: Callable[[str], str]) -> str:
     if token == PAST or token in _OPEN or token.startswith((ASKING, PLACING)):
         return token
     mark = token[: len(TIME)] if token.startswith(_MARKS) else ""
-    return mark + hide(token)
+    return mark + hide(_bare(token))
 
 
 def _times_moved(one: tuple[str, ...], other: tuple[str, ...]) -> bool:

@@ -66,6 +66,7 @@ def run_demo(client: Client, console: Console) -> Claims:
     _show_redaction(client, namespace, claims)
     _show_recalls(client, namespace, conversation, claims)
     _show_own_writes(client, namespace, claims)
+    _show_cache(client, namespace, claims)
     _show_forget(client, namespace, claims)
     return claims
 
@@ -192,6 +193,24 @@ def _show_own_writes(client: Client, namespace: str, claims: Claims) -> None:
     console.print(_hits_table(answer))
     claims.check("a turn appended a moment ago is found, indexed or not", _place(answer, "蓝色抽屉") is not None)
     client.end_session("just-now", namespace=namespace)
+
+
+def _show_cache(client: Client, namespace: str, claims: Claims) -> None:
+    console = claims.console
+    console.rule("[bold]Semantic cache")
+    asked, reworded, opposite = "门禁密码本放在哪里？", "请问门禁密码本放在哪儿了", "门禁密码本不放在哪里？"
+    client.recall(asked, namespace=namespace, top_k=3)
+    again = client.recall(reworded, namespace=namespace, top_k=3)
+    console.print(f"{asked} [dim]then[/] {reworded}: hit {again.cache.hit}, similarity {again.cache.similarity:.2f}")
+    claims.check("the same question in other words is answered from the cache", again.cache.hit)
+    claims.check("its opposite is not", not client.recall(opposite, namespace=namespace, top_k=3).cache.hit)
+    client.append_events("cache", [Turn("user", "门禁密码本换到了玄关的白色盒子里")], namespace=namespace)
+    after = client.recall(asked, namespace=namespace, top_k=3)
+    claims.check(
+        "a turn that answers it is found at once, not what was cached before",
+        not after.cache.hit and _place(after, "白色盒子") is not None,
+    )
+    client.end_session("cache", namespace=namespace)
 
 
 def _show_forget(client: Client, namespace: str, claims: Claims) -> None:
