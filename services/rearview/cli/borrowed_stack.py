@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rearview.cli.output import err
 from rearview.client import Client
+from rearview.client.connection import KeyKind
 from rearview.embedded.background import start_in_background, stop
 from rearview.embedded.folder_lock import holder
 from rearview.embedded.paths import DataFolder
@@ -18,8 +19,8 @@ CALL_TIMEOUT_SECONDS = 60.0
 
 
 @contextmanager
-def admin_client(data_dir: Path | None) -> Iterator[Client]:
-    """Yield a client of the folder's stack with the first tenant's admin key.
+def borrowed_stack(data_dir: Path | None) -> Iterator[Path]:
+    """Yield the endpoints file of the folder's stack.
 
     A stack that was not running is started, and stopped again when the block ends.
 
@@ -36,9 +37,24 @@ def admin_client(data_dir: Path | None) -> Iterator[Client]:
                 lambda _: None,
             )
     try:
-        with Client.from_endpoints(folder.endpoints_file, key="admin", timeout_seconds=CALL_TIMEOUT_SECONDS) as client:
-            yield client
+        yield folder.endpoints_file
     finally:
         if borrowed:
             with err.status("Stopping the stack ..."):
                 stop(folder, STOP_TIMEOUT_SECONDS)
+
+
+def client_of(endpoints: Path, key: KeyKind) -> Client:
+    """Return a client of a stack, patient enough for measurements."""
+    return Client.from_endpoints(endpoints, key=key, timeout_seconds=CALL_TIMEOUT_SECONDS)
+
+
+@contextmanager
+def admin_client(data_dir: Path | None) -> Iterator[Client]:
+    """Yield a client of the folder's stack with the first tenant's admin key; the stack is as of `borrowed_stack`.
+
+    Raises:
+        StackError: the stack could not be started.
+    """
+    with borrowed_stack(data_dir) as endpoints, client_of(endpoints, "admin") as client:
+        yield client

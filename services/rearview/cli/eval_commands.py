@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
-from rearview.adapters.models.e5_build import build_e5
-from rearview.adapters.models.registry import embedder_settings, open_embedder
+from rearview.cli import cache_pairs_command, scenario_command
 from rearview.cli.borrowed_stack import admin_client
 from rearview.cli.output import DataDirOption, JsonOption, err, failures, print_figures
-from rearview.domain.generation import normalise_rows
 from rearview.domain.text import DEFAULT_CATEGORIES, PiiCategory, RedactedSpan
-from rearview.embedded.paths import DataFolder
-from rearview.evaluation.cache_pairs import EmbeddedTexts, QueryPair, evaluate_cache_pairs, read_query_pairs
 from rearview.evaluation.facts import evaluate_facts, read_facts_file
 from rearview.evaluation.locomo import evaluate_locomo
 from rearview.evaluation.locomo_file import read_locomo
@@ -27,7 +20,6 @@ from rearview.evaluation.madial_files import read_madial
 from rearview.evaluation.pii import evaluate_pii
 from rearview.evaluation.pii_file import category_of, read_marked_texts
 from rearview.evaluation.progress import shown_steps
-from rearview.language.canonical_text import canonical_query
 from rearview.language.facts import RuleFactExtractor, load_attributes
 from rearview.language.pii import PatternRedactor
 
@@ -40,6 +32,8 @@ commands = typer.Typer(
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
+    scenario_command.register(commands)
+    cache_pairs_command.register(commands)
     app.add_typer(commands)
 
 
@@ -160,48 +154,3 @@ def facts(
     with failures(as_json):
         figures = evaluate_facts(read_facts_file(file), RuleFactExtractor(load_attributes(attributes)))
     print_figures(figures.as_json(), as_json)
-
-
-@commands.command("cache-pairs")
-def cache_pairs(
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            help="Pairs (TSV: label 1 or 0, query, query, kind); without it the held-out half of the shipped set.",
-            exists=True,
-            dir_okay=False,
-        ),
-    ] = None,
-    cosine: Annotated[
-        float | None,
-        typer.Option(help="Least similarity of centred vectors; as the model was calibrated unless given."),
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Which queries would share a cached answer: the gateway's rule, with the default model, in this process.
-
-    hit_rate is the share among pairs that ask the same, false_hit_rate that among those that do not, with the bound
-    below which it lies with 95 % confidence. cosine_alone has the same figures for a raw cosine above 0.95 and no more.
-
-    Example:
-
-      rearview eval cache-pairs pairs.tsv --json
-    """
-    with failures(as_json):
-        pairs = read_query_pairs(file)
-        models = DataFolder.choose(None, os.environ).models
-        figures = asyncio.run(_cache_figures(pairs, models, cosine))
-    print_figures(figures, as_json)
-
-
-async def _cache_figures(pairs: Sequence[QueryPair], models: Path, cosine: float | None) -> dict[str, object]:
-    build_e5(models)
-    embedder = open_embedder(embedder_settings("onnx:multilingual-e5-small", models, None, None))
-    try:
-        texts = sorted({text for pair in pairs for text in (pair.one, pair.other)})
-        raw = normalise_rows(np.stack([await embedder.embed_query(text) for text in texts]))
-        vectors = EmbeddedTexts(raw, embedder.generation.centre(raw))
-        threshold = embedder.generation.thresholds.cache_cosine if cosine is None else cosine
-        return evaluate_cache_pairs(pairs, canonical_query, lambda _: vectors, threshold)
-    finally:
-        await embedder.close()
