@@ -72,7 +72,7 @@ def test_an_answer_outlives_no_change_of_what_may_be_seen(client: Client) -> Non
 
 
 def test_cached_answers_never_differ_from_fresh_ones_in_what_they_contain(admin: Client, endpoints: Endpoints) -> None:
-    """Writes, updates, forgets, grants and recalls interleave at random. A cached answer lies between the fresh ones made
+    """Writes, updates, forgets, grants and recalls interleave at random. A cached answer lies between fresh ones made
     before and after it, and holds nothing that was forgotten or replaced before it was asked for."""
     namespace = fresh_namespace(admin, "cache")
     owner = admin.with_options(namespace=namespace)

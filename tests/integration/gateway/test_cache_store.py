@@ -50,7 +50,7 @@ async def test_each_addition_between_two_readings_is_known(store: Database) -> N
     found = await epochs.additions(tenant, before, after)
     assert found is not None
     first, second = sorted((addition for _, addition in found), key=lambda addition: addition.session_id)
-    assert (first.keywords, first.entities, first.languages) == ({1}, {2}, (4, 8))
+    assert (first.keywords, first.entities, first.languages) == (frozenset({1}), frozenset({2}), (4, 8))
     assert np.array_equal(first.vectors, vectors)
     assert second.keywords == {3}
     assert await epochs.additions(tenant, after, after) == []
