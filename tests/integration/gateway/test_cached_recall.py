@@ -40,7 +40,7 @@ async def test_an_answer_is_given_again_within_its_scope(database: DatabaseUrls,
         assert gateway.embedder.queries == []  # the same canonical words need no vector
         assert (await _ask(gateway, admin, "我妈妈的生日礼物在哪里", top_k=3))[0]
         assert (await _ask(gateway, admin, no_cache=True))[0]
-        other = await gateway.new_key(admin, "somebody else", "ADMIN")
+        other = await gateway.new_key(admin, "somebody-else", "ADMIN")
         assert (await _ask(gateway, other))[0]
         assert (await _ask(gateway, await gateway.new_tenant("other")))[0]
 
