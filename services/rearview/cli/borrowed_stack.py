@@ -6,13 +6,16 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rearview.cli.output import err
-from rearview.client import Client
-from rearview.client.connection import KeyKind
 from rearview.embedded.background import start_in_background, stop
 from rearview.embedded.folder_lock import holder
 from rearview.embedded.paths import DataFolder
+
+if TYPE_CHECKING:
+    from rearview.client import Client
+    from rearview.client.connection import KeyKind
 
 STOP_TIMEOUT_SECONDS = 180.0
 CALL_TIMEOUT_SECONDS = 60.0
@@ -46,6 +49,8 @@ def borrowed_stack(data_dir: Path | None) -> Iterator[Path]:
 
 def client_of(endpoints: Path, key: KeyKind) -> Client:
     """Return a client of a stack, patient enough for measurements."""
+    from rearview.client import Client
+
     return Client.from_endpoints(endpoints, key=key, timeout_seconds=CALL_TIMEOUT_SECONDS)
 
 

@@ -6,18 +6,15 @@ import asyncio
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 
-from rearview.adapters.models.e5_build import build_e5
-from rearview.adapters.models.registry import embedder_settings, open_embedder
 from rearview.cli.output import JsonOption, failures, print_figures
-from rearview.domain.generation import normalise_rows
 from rearview.embedded.paths import DataFolder
-from rearview.evaluation.cache_pairs import EmbeddedTexts, QueryPair, evaluate_cache_pairs, read_query_pairs
-from rearview.language.canonical_text import canonical_query
+
+if TYPE_CHECKING:
+    from rearview.evaluation.cache_pairs import QueryPair
 
 
 def register(commands: typer.Typer) -> None:
@@ -49,6 +46,8 @@ def cache_pairs(
 
       rearview eval cache-pairs pairs.tsv --json
     """
+    from rearview.evaluation.cache_pairs import read_query_pairs
+
     with failures(as_json):
         pairs = read_query_pairs(file)
         models = DataFolder.choose(None, os.environ).models
@@ -57,6 +56,14 @@ def cache_pairs(
 
 
 async def _cache_figures(pairs: Sequence[QueryPair], models: Path, cosine: float | None) -> dict[str, object]:
+    import numpy as np
+
+    from rearview.adapters.models.e5_build import build_e5
+    from rearview.adapters.models.registry import embedder_settings, open_embedder
+    from rearview.domain.generation import normalise_rows
+    from rearview.evaluation.cache_pairs import EmbeddedTexts, evaluate_cache_pairs
+    from rearview.language.canonical_text import canonical_query
+
     build_e5(models)
     embedder = open_embedder(embedder_settings("onnx:multilingual-e5-small", models, None, None))
     try:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
 from rearview.cli.borrowed_stack import CALL_TIMEOUT_SECONDS, borrowed_stack, client_of
 from rearview.cli.output import DataDirOption, JsonOption, err, failures, print_json
-from rearview.client import Client
 from rearview.embedded.endpoints import Endpoints
 from rearview.embedded.errors import StackError
-from rearview.evaluation.scenarios.files import ScenarioFile, read_scenarios
-from rearview.evaluation.scenarios.run import Outcome, play_all
-from rearview.evaluation.scenarios.stage import Theatre
+
+if TYPE_CHECKING:
+    from rearview.client import Client
+    from rearview.evaluation.scenarios.files import ScenarioFile
+    from rearview.evaluation.scenarios.run import Outcome
 
 
 def register(evaluations: typer.Typer) -> None:
@@ -50,6 +51,8 @@ def scenarios(
 
       rearview eval scenarios my-scenarios/ --only refund --json
     """
+    from rearview.evaluation.scenarios.files import read_scenarios
+
     chosen_seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     with failures(as_json):
         files = [file for file in read_scenarios(folder) if _matches(file, only)]
@@ -70,6 +73,10 @@ def scenarios(
 
 
 def _play(endpoints_file: Path, files: list[ScenarioFile], seed: int) -> list[Outcome]:
+    from rearview.client import Client
+    from rearview.evaluation.scenarios.run import play_all
+    from rearview.evaluation.scenarios.stage import Theatre
+
     endpoints = Endpoints.read(endpoints_file)
     if endpoints is None or endpoints.gateway is None:
         raise StackError("the stack has no gateway; run `rearview doctor`")

@@ -25,7 +25,7 @@ from rearview.ports.query_reader import QueryReader
 from rearview.ports.recall_side_effects import RecallRecorder
 from rearview.ports.recall_store import Chosen, Found, Generation, RecallStore, Search
 from rearview.ports.redactor import Redactor
-from rearview.ports.working_memory import SessionKey, WorkingMemory
+from rearview.ports.working_memory import RecentTurns, SessionKey
 from rearview.retriever.answer import Content, Selection, content_of, hits_of, select
 from rearview.retriever.candidates import Candidate, CandidateScorer
 from rearview.retriever.course import Course
@@ -77,7 +77,7 @@ class Recall:
         self,
         *,
         store: RecallStore,
-        working_memory: WorkingMemory,
+        working_memory: RecentTurns,
         reader: QueryReader,
         hasher: KeywordHasher,
         redactor: Redactor,

@@ -33,6 +33,7 @@ from rearview.language.facts import RuleFactExtractor, load_attributes
 from rearview.language.keyword_hashes import KeywordHashes
 from rearview.language.pii import PatternRedactor
 from rearview.language.signals import turn_signals
+from rearview.language.warm_up import warm_up_analysis
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.embedder import Embedder
 from rearview.ports.job_queue import JobHandler
@@ -116,6 +117,7 @@ async def open_writer(
         units = SearchUnits(await _registered(calls, embedder, config.start_seconds))
         facts = RuleFactExtractor(load_attributes(config.attributes_file))
         analyzer, hasher = RuleAnalyzer(facts), KeywordHashes()
+        await asyncio.to_thread(warm_up_analysis, analyzer, clock.now())
         redaction = RedactionParts(
             PatternRedactor(),
             RememberedPolicies(PostgresPolicyStore(calls)),
