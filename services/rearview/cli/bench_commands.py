@@ -128,6 +128,9 @@ def cache(
 
       rearview bench cache --memories 100000 --json
     """
+    from rearview.evaluation.bench_cache import bench_cache
+    from rearview.evaluation.progress import shown_steps
+
     with failures(as_json), admin_client(data_dir) as client, shown_steps(err) as steps:
         figures = bench_cache(client, memories, queries, steps)
     print_figures({**figures, "memories": memories, "queries": queries}, as_json)
