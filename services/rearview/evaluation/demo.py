@@ -199,6 +199,7 @@ def _show_cache(client: Client, namespace: str, claims: Claims) -> None:
     console = claims.console
     console.rule("[bold]Semantic cache")
     asked, reworded, opposite = "门禁密码本放在哪里？", "请问门禁密码本放在哪儿了", "门禁密码本不放在哪里？"
+    wait_until_indexed(client, namespace, lambda _: None)  # what is being indexed may change any answer
     client.recall(asked, namespace=namespace, top_k=3)
     again = client.recall(reworded, namespace=namespace, top_k=3)
     console.print(f"{asked} [dim]then[/] {reworded}: hit {again.cache.hit}, similarity {again.cache.similarity:.2f}")
