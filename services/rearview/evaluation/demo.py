@@ -198,18 +198,18 @@ def _show_own_writes(client: Client, namespace: str, claims: Claims) -> None:
 def _show_cache(client: Client, namespace: str, claims: Claims) -> None:
     console = claims.console
     console.rule("[bold]Semantic cache")
-    asked, reworded, opposite = "门禁密码本放在哪里？", "请问门禁密码本放在哪儿了", "门禁密码本不放在哪里？"
+    asked, reworded, other = "What is the name of my cat?", "Hi, what's my cat's name?", "What is the name of my dog?"
     wait_until_indexed(client, namespace, lambda _: None)  # what is being indexed may change any answer
     client.recall(asked, namespace=namespace, top_k=3)
     again = client.recall(reworded, namespace=namespace, top_k=3)
     console.print(f"{asked} [dim]then[/] {reworded}: hit {again.cache.hit}, similarity {again.cache.similarity:.2f}")
     claims.check("the same question in other words is answered from the cache", again.cache.hit)
-    claims.check("its opposite is not", not client.recall(opposite, namespace=namespace, top_k=3).cache.hit)
-    client.append_events("cache", [Turn("user", "门禁密码本换到了玄关的白色盒子里")], namespace=namespace)
+    claims.check("one word further it is not", not client.recall(other, namespace=namespace, top_k=3).cache.hit)
+    client.append_events("cache", [Turn("user", "We gave my cat a second name, Pudding")], namespace=namespace)
     after = client.recall(asked, namespace=namespace, top_k=3)
     claims.check(
         "a turn that answers it is found at once, not what was cached before",
-        not after.cache.hit and _place(after, "白色盒子") is not None,
+        not after.cache.hit and _place(after, "Pudding") is not None,
     )
     client.end_session("cache", namespace=namespace)
 
