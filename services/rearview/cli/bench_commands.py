@@ -177,6 +177,31 @@ def tiers(
     print_figures({**figures, "memories": memories}, as_json)
 
 
+@commands.command()
+def cache(
+    memories: MemoriesOption = 10_000,
+    queries: Annotated[int, typer.Option(help="How many questions to ask of each kind.", min=1)] = 200,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """How long an agent waits for an answer that was given before.
+
+    Fills a namespace and asks questions past the cache, again in the same words, and again in other words; then appends
+    a turn before each question, ten of them over and over. Times are those of a call as the client sees it, the shares
+    of hits those that the answers tell.
+
+    Example:
+
+      rearview bench cache --memories 100000 --json
+    """
+    from rearview.evaluation.bench_cache import bench_cache
+    from rearview.evaluation.progress import shown_steps
+
+    with failures(as_json), admin_client(data_dir) as client, shown_steps(err) as steps:
+        figures = bench_cache(client, memories, queries, steps)
+    print_figures({**figures, "memories": memories, "queries": queries}, as_json)
+
+
 def _measure(
     bench: Callable[[Client, int, int, Steps], BenchFigures],
     memories: int,

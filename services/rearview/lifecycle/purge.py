@@ -8,6 +8,7 @@ from rearview.ports.erasure import ColdErasure, ErasureStore, Purge, VolatileEra
 WORKING_MEMORY = "redis.working_memory"
 ACCESS_COUNTS = "redis.access_counts"
 SEGMENTS = "s3.cold_segment"
+ANSWERS = "redis.answers"
 
 _SLICE = 500
 
@@ -56,4 +57,5 @@ class Purger:
         for start in range(0, purge.memory_count, _SLICE):
             ids = await self._store.memory_ids(purge, start, _SLICE)
             counts[ACCESS_COUNTS] += await self._volatile.erase_access_counts(purge.tenant_id, purge.namespace_id, ids)
+        counts[ANSWERS] = await self._volatile.erase_answers(purge.tenant_id)
         await self._store.note(purge, counts, now=self._clock.now())

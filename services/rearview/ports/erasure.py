@@ -59,6 +59,10 @@ class VolatileErasure(Protocol):
         """Erase counts of accesses that were not added to the store yet; return how many there were."""
         ...
 
+    async def erase_answers(self, tenant_id: UUID) -> int:
+        """Erase the cached answers of a tenant, in which anything of it may stand; return how many there were."""
+        ...
+
 
 class ColdErasure(Protocol):
     """The part of what lies in object storage."""

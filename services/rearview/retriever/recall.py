@@ -8,6 +8,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from rearview.domain.addition import noise_cosines
 from rearview.domain.errors import EmbeddingGenerationMismatch, RearviewError, Unavailable, invalid_field
 from rearview.domain.event import Event
 from rearview.domain.ids import new_id
@@ -167,7 +168,13 @@ class Recall:
             degraded=tuple(course.degraded),
             ranker=ranker,
             empty_reason=empty_reason,
+            noise_cosines=self._noise_cosines(found),
         )
+
+    def _noise_cosines(self, found: Sequence[Found]) -> Mapping[int, float]:
+        if self._reranking is not None:
+            return {}  # a cross-encoder may like what shares no word with the query
+        return noise_cosines((one.units.similarity, one.units.flags) for one in found)
 
     def _deadline(self, asked: Asked) -> Deadline:
         if asked.time_left_seconds is None:

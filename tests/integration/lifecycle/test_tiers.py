@@ -176,6 +176,10 @@ class _Nowhere:
         """Erase nothing."""
         return 0
 
+    async def erase_answers(self, _tenant_id: object) -> int:
+        """Erase nothing."""
+        return 0
+
 
 async def test_a_namespace_has_one_sweeper_and_a_late_one_changes_nothing(tiers: TierBench) -> None:
     await tiers.write()

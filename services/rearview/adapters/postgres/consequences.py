@@ -5,13 +5,23 @@ from datetime import datetime
 from uuid import UUID
 
 from rearview.adapters.postgres.database import Connection
+from rearview.adapters.postgres.epochs import note_addition
 from rearview.adapters.postgres.queries import load_queries
+from rearview.domain.addition import Addition
 
 _SQL = load_queries("consequences")
 
 
-async def bump_epoch(connection: Connection, tenant_id: UUID, namespace_id: UUID, *, breaking: bool) -> None:
-    """Say that something was added to a namespace, or (breaking) that an earlier answer may be wrong now."""
+async def bump_epoch(
+    connection: Connection, tenant_id: UUID, namespace_id: UUID, *, breaking: bool, addition: Addition | None = None
+) -> None:
+    """Say that something was added to a namespace, or (breaking) that an earlier answer may be wrong now.
+
+    With `addition`, cached answers that it cannot have changed stay good; without, none does.
+    """
+    if addition is not None and addition.fits and not breaking:
+        await note_addition(connection, tenant_id, namespace_id, addition)
+        return
     await connection.execute(
         _SQL["bump_epoch"], {"tenant_id": tenant_id, "namespace_id": namespace_id, "breaking": breaking}
     )

@@ -35,6 +35,7 @@ class FactsWritten:
 
     Attributes:
         superseded: the values that each source superseded, by source.
+        changed: whether anything that was known stands otherwise now.
         added: what the caller is to count, with the keyword bags in `bags`, in one go with all else that it counts:
             counters are locked in order.
     """
@@ -42,6 +43,7 @@ class FactsWritten:
     superseded: Mapping[UUID, tuple[UUID, ...]] = field(default_factory=dict)
     added: NamespaceDelta = field(default_factory=NamespaceDelta)
     bags: tuple[KeywordBag, ...] = ()
+    changed: bool = False
 
 
 class FactWriter:
@@ -74,7 +76,7 @@ class FactWriter:
             await enqueue_summaries(connection, tenant_id, namespace_id, touched)
         made = [fact for fact in outcome.stored.values() if not fact.adopts_turn]
         bags = tuple(fact.bag for fact in made if fact.bag is not None)
-        return FactsWritten(outcome.superseded, _added(made, bags), bags)
+        return FactsWritten(outcome.superseded, _added(made, bags), bags, changed=bool(outcome.changed))
 
     async def release(
         self, connection: Connection, tenant_id: UUID, namespace_id: UUID, source_memory_id: UUID, now: datetime

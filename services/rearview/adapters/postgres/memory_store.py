@@ -17,6 +17,7 @@ from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.request_ids import earlier_result, keep_result
 from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
 from rearview.adapters.postgres.session_locks import detach, lock_sessions_of
+from rearview.domain.addition import Addition, addition_of
 from rearview.domain.content_hash import content_hash
 from rearview.domain.errors import Conflict, NotFound
 from rearview.domain.keyword_bag import count_units
@@ -101,8 +102,13 @@ class PostgresMemoryStore:
             await record_audit(
                 connection, scope.tenant_id, scope, "memory.remember", names, now, remembered.outcome.name
             )
-            breaking = remembered.outcome is RememberOutcome.SUPERSEDED
-            await bump_epoch(connection, scope.tenant_id, scope.namespace_id, breaking=breaking)
+            await bump_epoch(
+                connection,
+                scope.tenant_id,
+                scope.namespace_id,
+                breaking=stated.changed,
+                addition=_addition(scope, new if known_id is None else None, facts),
+            )
         return remembered
 
     async def update(
@@ -178,6 +184,12 @@ def _added(new: NewMemory, *, memories: int, replaced: Memory | None) -> Namespa
         memories=memories,
         size_bytes=len(new.memory.content.encode()) - (len(replaced.content.encode()) if replaced else 0),
     )
+
+
+def _addition(scope: Scope, new: NewMemory | None, facts: Sequence[StatedFact]) -> Addition:
+    memories = [*([new.memory] if new else []), *(fact.memory for fact in facts)]
+    units = [*([new.unit] if new else []), *(fact.unit for fact in facts if fact.unit)]
+    return addition_of(scope.namespace_id, memories[0].session_id if memories else "", units, memories)
 
 
 async def _live(connection: Connection, scope: Scope, memory_id: UUID) -> Memory:

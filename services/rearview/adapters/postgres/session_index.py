@@ -16,6 +16,7 @@ from rearview.adapters.postgres.memory_rows import insert_memories, read_memorie
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records, float_bytes, floats_of
 from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
+from rearview.domain.addition import Addition, addition_of
 from rearview.domain.context_window import OpenWindows, WindowedTurn
 from rearview.domain.keyword_bag import KeywordBag, count_units
 from rearview.domain.memory import Memory, MemoryState
@@ -95,7 +96,7 @@ class PostgresSessionIndex:
             await self._count(connection, batch, written)
             if batch.speakers:
                 await _know_speakers(connection, session, batch.speakers)
-            await _write_consequences(connection, batch, now, breaking=bool(written.superseded))
+            await _write_consequences(connection, batch, now, breaking=written.changed)
         return True
 
     async def merge_fresh_units(self, tenant_id: UUID, namespace_id: UUID, *, limit: int) -> int:
@@ -246,7 +247,18 @@ async def _write_consequences(connection: Connection, batch: IndexedBatch, now: 
             now,
             f"events={len(batch.captures)} memories={len(batch.created)} units={len(batch.units)}",
         )
-    await bump_epoch(connection, tenant_id, namespace_id, breaking=breaking)
+    await bump_epoch(connection, tenant_id, namespace_id, breaking=breaking, addition=_addition(batch))
+
+
+def _addition(batch: IndexedBatch) -> Addition:
+    session = batch.pending.session
+    units = [*batch.units, *(fact.unit for fact in batch.facts if fact.unit)]
+    memories = [
+        *batch.created,
+        *([batch.extended] if batch.extended else []),
+        *(fact.memory for fact in batch.facts),
+    ]
+    return addition_of(session.namespace_id, session.session_id, units, memories, batch.grown)
 
 
 def _added_bytes(batch: IndexedBatch) -> int:
