@@ -12,6 +12,7 @@ import pytest
 from rearview.client import Client
 from rearview.embedded.endpoints import Endpoints
 from rearview.evaluation.ingest import fresh_namespace
+from tests.support.mcp_adapter import HttpAdapter
 from tests.support.supervised_stack import SupervisedStack, discard
 
 WHOLE_STACK = ("-m", "rearview.cli", "up", "--foreground")
@@ -53,6 +54,16 @@ def operator(endpoints: Endpoints) -> Iterator[Client]:
     assert endpoints.operator_key is not None
     with Client.connect(endpoints.gateway, endpoints.operator_key, timeout_seconds=CALL_TIMEOUT_SECONDS) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def mcp_adapter(stack: SupervisedStack) -> Iterator[HttpAdapter]:
+    """The session's MCP adapter that serves HTTP."""
+    adapter = HttpAdapter(stack.folder.root)
+    try:
+        yield adapter.wait()
+    finally:
+        adapter.stop()
 
 
 @pytest.fixture

@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.support.document_blocks import blocks, marks
 from tests.support.supervised_stack import ROOT, SupervisedStack, environment
 
 README = ROOT / "README.md"
-MARKED = re.compile(r"<!-- run: (?P<name>[a-z0-9-]+) -->\n```(?P<language>[a-z]+)\n(?P<code>.*?)```", re.DOTALL)
-MARK = re.compile(r"<!-- run: ([a-z0-9-]+) -->")
 TIMEOUT_SECONDS = 120
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A fenced block that is marked to be run."""
-
-    name: str
-    language: str
-    code: str
-
-
-def blocks() -> dict[str, Block]:
-    text = README.read_text(encoding="utf-8")
-    return {found["name"]: Block(**found.groupdict()) for found in MARKED.finditer(text)}
-
-
-BLOCKS = blocks()
+BLOCKS = blocks(README)
 # What the output of each block must show, in this order.
 EXPECTED = {
     "first-grpcurl": ["我对花生过敏。My order is A2026-0815.", '"hits"', "我对花生过敏", '"context"'],
     "first-python": ["electrician only works before noon"],
+    "first-mcp": ["The spare key hangs behind the clock."],
 }
 
 
@@ -49,7 +33,7 @@ def newcomers_folder(tmp_path: Path, stack: SupervisedStack) -> Path:
 
 
 def test_every_mark_stands_before_a_block_that_is_known_here() -> None:
-    assert set(MARK.findall(README.read_text(encoding="utf-8"))) == set(BLOCKS) == set(EXPECTED)
+    assert marks(README) == set(BLOCKS) == set(EXPECTED)
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -17,6 +17,7 @@ from rearview.cli import (
     doctor_command,
     eval_commands,
     explain_command,
+    mcp_command,
     stack_commands,
     tiers_command,
 )
@@ -31,6 +32,7 @@ app = typer.Typer(
 stack_commands.register(app)
 doctor_command.register(app)
 demo_command.register(app)
+mcp_command.register(app)
 eval_commands.register(app)
 calibrate_command.register(app)
 explain_command.register(app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -200,6 +201,38 @@ def cache(
     with failures(as_json), admin_client(data_dir) as client, shown_steps(err) as steps:
         figures = bench_cache(client, memories, queries, steps)
     print_figures({**figures, "memories": memories, "queries": queries}, as_json)
+
+
+@commands.command()
+def mcp(
+    calls: Annotated[int, typer.Option(help="How many searches by each way.", min=1)] = 300,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """What the MCP adapter adds to a call.
+
+    Starts an adapter on stdio and one that serves HTTP, and makes the same search over plain gRPC and over both, one
+    after the other. The overhead is the difference of the medians.
+
+    Example:
+
+      rearview bench mcp --calls 500 --json
+    """
+    from rearview.embedded.endpoints import Endpoints
+    from rearview.embedded.errors import StackError
+    from rearview.evaluation.bench_mcp import bench_mcp
+    from rearview.evaluation.ingest import fresh_namespace
+
+    folder = DataFolder.choose(data_dir, os.environ)
+    with failures(as_json):
+        with admin_client(data_dir) as client:
+            endpoints = Endpoints.read(folder.endpoints_file)
+            if endpoints is None or endpoints.gateway is None or endpoints.admin_key is None:
+                raise StackError(f"{folder.endpoints_file} names no gateway")
+            namespace = fresh_namespace(client, "bench")
+            figures = asyncio.run(bench_mcp(endpoints.gateway, endpoints.admin_key, namespace, calls, dict(os.environ)))
+        result = figures.as_json()
+    print_figures(result, as_json)
 
 
 def _measure(

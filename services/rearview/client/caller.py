@@ -16,6 +16,7 @@ from rearview.client.connection import (
     checked_defaults,
     connection_from_file,
     connection_to,
+    connection_without_key,
 )
 
 Channel = TypeVar("Channel")
@@ -28,6 +29,11 @@ class Caller(Generic[Channel]):
         self._channel = channel
         self._connection = connection
         self._defaults = defaults
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of calls that name none."""
+        return self._defaults.namespace
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._connection.address!r}, namespace={self._defaults.namespace!r})"
@@ -71,13 +77,38 @@ class ConnectedCaller(Caller[Channel], ABC):
         """
         return cls._open(connection_from_file(path, key), checked_defaults(namespace, timeout_seconds))
 
-    def with_options(self, *, namespace: str | None = None, timeout_seconds: float | None = None) -> Self:
-        """Return a client with other defaults over the same channel; closing either closes both."""
+    @classmethod
+    def connect_without_key(
+        cls,
+        endpoint: str,
+        *,
+        namespace: str = "default",
+        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+        root_certificates: bytes | None = None,
+    ) -> Self:
+        """Return a client that proves nobody, whose channel serves many keys: see `with_options`.
+
+        Raises:
+            InvalidFields: the endpoint or the time-out cannot be right.
+        """
+        return cls._open(
+            connection_without_key(endpoint, root_certificates), checked_defaults(namespace, timeout_seconds)
+        )
+
+    def with_options(
+        self, *, namespace: str | None = None, timeout_seconds: float | None = None, api_key: str | None = None
+    ) -> Self:
+        """Return a client with other defaults, or of another key, over the same channel; closing either closes both.
+
+        Raises:
+            InvalidFields: the key or the time-out cannot be right.
+        """
         defaults = checked_defaults(
             self._defaults.namespace if namespace is None else namespace,
             self._defaults.timeout_seconds if timeout_seconds is None else timeout_seconds,
         )
-        return type(self)(self._channel, self._connection, defaults)
+        connection = self._connection if api_key is None else self._connection.of_key(api_key)
+        return type(self)(self._channel, connection, defaults)
 
     def _within_session(self, session: str, namespace: str | None) -> Defaults:
         return replace(self._defaults, namespace=namespace or self._defaults.namespace, session=session)

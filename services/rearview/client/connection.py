@@ -1,7 +1,7 @@
 """Where the gateway is and what proves who calls."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -27,8 +27,12 @@ class Connection:
 
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:
-        """What every call carries."""
-        return (("authorization", f"Bearer {self.api_key}"),)
+        """What every call carries; nothing without a key."""
+        return (("authorization", f"Bearer {self.api_key}"),) if self.api_key else ()
+
+    def of_key(self, api_key: str) -> "Connection":
+        """Return the same connection for another key. Raises: InvalidFields: the key cannot be one."""
+        return replace(self, api_key=_checked_key(api_key))
 
 
 def connection_to(endpoint: str, api_key: str, root_certificates: bytes | None) -> Connection:
@@ -37,6 +41,11 @@ def connection_to(endpoint: str, api_key: str, root_certificates: bytes | None) 
     Raises:
         InvalidFields: the endpoint is none of these, or the key cannot be one.
     """
+    return connection_without_key(endpoint, root_certificates).of_key(api_key)
+
+
+def connection_without_key(endpoint: str, root_certificates: bytes | None) -> Connection:
+    """Return the connection that proves nobody. Raises: InvalidFields: the endpoint is none of `connection_to`."""
     scheme, found, rest = endpoint.partition("://")
     address = (rest if found else endpoint).rstrip("/")
     secure = scheme == "https" if found else root_certificates is not None
@@ -45,9 +54,7 @@ def connection_to(endpoint: str, api_key: str, root_certificates: bytes | None) 
     host, colon, port = address.rpartition(":")
     if not (host and colon and port.isascii() and port.isdigit()) or "/" in address or not address.isprintable():
         raise invalid_field("endpoint", "must be host:port, with http:// or https:// before it or not")
-    if not api_key or not api_key.isascii() or not api_key.isprintable():
-        raise invalid_field("api_key", "must be the secret of a key, in printable ASCII")
-    return Connection(address, api_key, grpc.ssl_channel_credentials(root_certificates) if secure else None)
+    return Connection(address, "", grpc.ssl_channel_credentials(root_certificates) if secure else None)
 
 
 def connection_from_file(path: str | Path, key: KeyKind) -> Connection:
@@ -66,6 +73,12 @@ def connection_from_file(path: str | Path, key: KeyKind) -> Connection:
     if not isinstance(endpoint, str) or not isinstance(api_key, str):
         raise invalid_field("path", f"{path} names no gateway or no {key} key; is the stack running?")
     return connection_to(endpoint, api_key, None)
+
+
+def _checked_key(api_key: str) -> str:
+    if not api_key or not api_key.isascii() or not api_key.isprintable():
+        raise invalid_field("api_key", "must be the secret of a key, in printable ASCII")
+    return api_key
 
 
 def checked_defaults(namespace: str, timeout_seconds: float) -> Defaults:

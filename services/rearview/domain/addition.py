@@ -122,8 +122,8 @@ def noise_cosines(pools: Iterable[tuple[NDArray[np.float64], NDArray[np.int64]]]
     """Return the cosines below which a unit of a language without a shared word is noise in every namespace searched.
 
     `pools` holds, of each namespace, the cosines of what was found, (n,), NaN where there is none, and its flags, (n,).
-    Fusion measures a cosine against all of its pool, or against those of its language, so the lesser of the two counts. A
-    language is left out where a pool was too small to tell, or had too few units of it.
+    Fusion measures a cosine against all of its pool, or against those of its language, so the lesser of the two counts.
+    A language is left out where a pool was too small to tell, or had too few units of it.
     """
     bounds: dict[int, list[float]] = {language: [] for language in (0, *map(int, _LANGUAGES))}
     for cosines, all_flags in pools:

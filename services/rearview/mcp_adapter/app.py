@@ -1,0 +1,109 @@
+"""Builds the adapter and runs it, on stdin and stdout or over HTTP, until it is told to stop."""
+
+import asyncio
+import json
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+from mcp.server.stdio import stdio_server
+
+from rearview.client import AsyncClient
+from rearview.domain.errors import invalid_field
+from rearview.mcp_adapter.agents import Agents
+from rearview.mcp_adapter.config import McpConfig
+from rearview.mcp_adapter.guide import Guide
+from rearview.mcp_adapter.http import http_app
+from rearview.mcp_adapter.server import build_server
+
+DRAIN_SECONDS = 10
+
+
+async def run_adapter(config: McpConfig) -> None:
+    """Serve until stdin ends or a signal comes.
+
+    Raises:
+        InvalidFields: neither the configuration nor the endpoints file says where the gateway is, or who calls.
+    """
+    if config.mcp_listen:
+        await _run_http(config)
+    else:
+        await _run_stdio(config)
+
+
+async def _run_stdio(config: McpConfig) -> None:
+    async with _own_client(config) as client:
+        server = build_server(
+            Agents(client, callers_bring_keys=False), Guide.load(), call_timeout_seconds=config.mcp_call_timeout_seconds
+        )
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+async def _run_http(config: McpConfig) -> None:
+    gateway = AsyncClient.connect_without_key(
+        config.gateway or str(_endpoints(config)["gateway"]),
+        namespace=config.namespace,
+        timeout_seconds=config.mcp_call_timeout_seconds,
+        root_certificates=_certificates(config),
+    )
+    async with gateway:
+        agents = Agents(gateway, callers_bring_keys=True)
+        server = build_server(agents, Guide.load(), call_timeout_seconds=config.mcp_call_timeout_seconds)
+        settings = uvicorn.Config(
+            http_app(server, agents, config),
+            host=config.host.strip("[]"),
+            port=config.port,
+            ws="none",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            limit_concurrency=config.mcp_max_concurrent_requests,
+            timeout_graceful_shutdown=DRAIN_SECONDS,
+        )
+        await _HttpServer(settings).serve()
+
+
+class _HttpServer(uvicorn.Server):
+    """Ends in order on SIGINT and SIGTERM; uvicorn's own would raise the signal again and so end with its number."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        yield
+
+
+def _own_client(config: McpConfig) -> AsyncClient:
+    gateway, key = config.gateway, config.api_key.get_secret_value() if config.api_key else None
+    if gateway is None or key is None:
+        endpoints = _endpoints(config)
+        gateway, key = gateway or str(endpoints["gateway"]), key or str(endpoints["api_key"])
+    return AsyncClient.connect(
+        gateway,
+        key,
+        namespace=config.namespace,
+        timeout_seconds=config.mcp_call_timeout_seconds,
+        root_certificates=_certificates(config),
+    )
+
+
+def _endpoints(config: McpConfig) -> Mapping[str, object]:
+    path = config.endpoints_file
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        content = None
+    if not isinstance(content, dict) or not content.get("gateway") or not content.get("api_key"):
+        raise invalid_field(
+            "gateway",
+            f"set REARVIEW_GATEWAY and REARVIEW_API_KEY, or start a stack with `rearview up`: {path} names no gateway",
+        )
+    return content
+
+
+def _certificates(config: McpConfig) -> bytes | None:
+    return Path(config.gateway_ca_file).read_bytes() if config.gateway_ca_file else None

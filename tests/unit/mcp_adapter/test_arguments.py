@@ -1,0 +1,67 @@
+"""How arguments are checked, and what an agent is told of wrong ones."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from rearview.domain.errors import InvalidFields
+from rearview.mcp_adapter.fields import MAX_VIOLATIONS
+from rearview.mcp_adapter.tools import TOOLS
+
+
+def problems(tool: str, arguments: dict[str, Any]) -> dict[str, str]:
+    with pytest.raises(InvalidFields) as refused:
+        TOOLS[tool].read(arguments)
+    return {one.field: one.description for one in refused.value.violations}
+
+
+def test_all_mistakes_are_told_at_once() -> None:
+    found = problems(
+        "memory_write",
+        {"contnt": "x", "type": "Explicite", "priority": "high", "entities": "Li Lei", "timestamp": "昨天"},
+    )
+    assert found["contnt"].startswith("is not known; did you mean 'content'?")
+    assert found["content"].startswith("is required")
+    assert found["type"].endswith("did you mean 'explicit'?")
+    assert found["priority"] == "expected a number from 0 to 1, got text 'high'"
+    assert found["entities"] == "expected a list, got text 'Li Lei'"
+    assert found["timestamp"].startswith("expected an ISO 8601 time")
+
+
+def test_a_field_of_a_group_is_shown_its_place() -> None:
+    assert "belongs into time_range.start" in problems("memory_search", {"query": "x", "start": "2026-01-01"})["start"]
+    assert "belongs into filters.labels" in problems("memory_search", {"query": "x", "labels": {}})["labels"]
+
+
+@pytest.mark.parametrize("top_k", [0, 101, 2.5, "5", True])
+def test_numbers_are_checked(top_k: object) -> None:
+    expected = "expected a whole number from 1 to 100"
+    assert problems("memory_search", {"query": "x", "top_k": top_k})["top_k"].startswith(expected)
+
+
+def test_nested_mistakes_are_told_with_their_path() -> None:
+    turns = [{"role": "user", "content": "你好"}, {"role": "robot", "content": ""}, "hello"]
+    found = problems("memory_append", {"session": "s", "turns": turns})
+    assert set(found) == {"turns[1].role", "turns[1].content", "turns[2]"}
+
+
+@pytest.mark.parametrize("labels", [{"project": "apollo"}, [{"key": "project", "value": "apollo"}]])
+def test_labels_are_taken_as_pairs_or_as_an_object(labels: object) -> None:
+    assert TOOLS["memory_write"].read({"content": "x", "labels": labels})["labels"] == {"project": "apollo"}
+
+
+def test_null_stands_for_an_argument_that_was_not_given() -> None:
+    assert TOOLS["memory_search"].read({"query": "x", "top_k": None, "filters": None}) == {"query": "x"}
+
+
+def test_dates_and_times_without_offset_are_meant_in_the_callers_zone() -> None:
+    span = {"start": "2026-08-15", "end": "2026-08-15T10:30:00"}
+    read = TOOLS["memory_search"].read({"query": "x", "time_zone": "Asia/Shanghai", "time_range": span})
+    assert read["time_range"]["start"] == datetime(2026, 8, 14, 16, tzinfo=UTC)
+    assert read["time_range"]["end"] == datetime(2026, 8, 15, 2, 30, tzinfo=UTC)
+    assert "IANA" in problems("memory_search", {"query": "x", "time_zone": "Peking"})["time_zone"]
+
+
+def test_there_is_an_end_to_what_is_told() -> None:
+    assert len(problems("memory_search", {f"x{number}": 1 for number in range(1000)})) == MAX_VIOLATIONS
