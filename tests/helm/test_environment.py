@@ -80,7 +80,11 @@ def test_pods_have_longer_to_end_than_notice_and_drain_take(values: Path) -> Non
         key = f"{document['metadata']['name']} {container['name']}"
         if key not in variables:
             continue
-        drain = float(variables[key].get("REARVIEW_DRAIN_SECONDS", CONFIGS[container["name"]].model_fields["drain_seconds"].default))
+        drain = float(
+            variables[key].get(
+                "REARVIEW_DRAIN_SECONDS", CONFIGS[container["name"]].model_fields["drain_seconds"].default
+            )
+        )
         notice = container["lifecycle"]["preStop"]["sleep"]["seconds"]
         assert pod["terminationGracePeriodSeconds"] > notice + drain
         seen += 1

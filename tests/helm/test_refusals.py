@@ -11,9 +11,13 @@ REFUSED = [
     pytest.param({"gatway": {}}, "additional properties 'gatway' not allowed", id="unknown-key"),
     pytest.param({"gateway": {"replica": 3}}, "additional properties 'replica' not allowed", id="unknown-nested-key"),
     pytest.param({"gateway": {"replicas": 0}}, "/gateway/replicas': minimum: got 0, want 1", id="no-replica"),
-    pytest.param({"gateway": {"replicas": "three"}}, "/gateway/replicas': got string, want integer", id="text-replicas"),
+    pytest.param(
+        {"gateway": {"replicas": "three"}}, "/gateway/replicas': got string, want integer", id="text-replicas"
+    ),
     pytest.param({"settings": {"logLevel": "loud"}}, "/settings/logLevel': value must be one of", id="log-level"),
-    pytest.param({"settings": {"embedder": "magic:ball"}}, "/settings/embedder': 'magic:ball' does not match", id="embedder"),
+    pytest.param(
+        {"settings": {"embedder": "magic:ball"}}, "/settings/embedder': 'magic:ball' does not match", id="embedder"
+    ),
     pytest.param(
         {"retriever": {"settings": {"rerankDepth": 101}}},
         "/retriever/settings/rerankDepth': maximum: got 101, want 100",
@@ -42,9 +46,13 @@ REFUSED = [
         id="database-url",
     ),
     pytest.param(
-        {"secrets": {"operatorKey": {"value": "letmein"}}}, "/secrets/operatorKey/value': 'letmein' does not", id="operator-key"
+        {"secrets": {"operatorKey": {"value": "letmein"}}},
+        "/secrets/operatorKey/value': 'letmein' does not",
+        id="operator-key",
     ),
-    pytest.param({"secrets": {"internalKey": {"value": "short"}}}, "/secrets/internalKey/value': 'short' does", id="short-key"),
+    pytest.param(
+        {"secrets": {"internalKey": {"value": "short"}}}, "/secrets/internalKey/value': 'short' does", id="short-key"
+    ),
     pytest.param(
         {"secrets": {"redisUrl": {"value": "redis://r:6379", "existingSecret": "r"}}},
         "/secrets/redisUrl': 'not' failed",
@@ -62,13 +70,17 @@ REFUSED = [
     pytest.param({"s3": {"bucket": "My_Bucket"}}, "/s3/bucket': 'My_Bucket' does not match", id="bucket"),
     pytest.param({"s3": {"endpoint": "https://s3"}}, "/s3/endpoint': 'https://s3' does not match", id="s3-endpoint"),
     pytest.param({"podSecurity": {"runAsUser": 0}}, "/podSecurity/runAsUser': minimum: got 0, want 1", id="root"),
-    pytest.param({"networkPolicy": {"externalCidrs": ["all"]}}, "/networkPolicy/externalCidrs/0': 'all' does", id="cidr"),
+    pytest.param(
+        {"networkPolicy": {"externalCidrs": ["all"]}}, "/networkPolicy/externalCidrs/0': 'all' does", id="cidr"
+    ),
     pytest.param(
         {"gateway": {"autoscaling": {"kind": "hpa", "minReplicas": 5, "maxReplicas": 2}}},
         "autoscaling of gateway: minReplicas is above maxReplicas",
         id="fewer-than-least",
     ),
-    pytest.param({"gateway": {"autoscaling": {"kind": "magic"}}}, "/gateway/autoscaling/kind': value must be", id="autoscaler"),
+    pytest.param(
+        {"gateway": {"autoscaling": {"kind": "magic"}}}, "/gateway/autoscaling/kind': value must be", id="autoscaler"
+    ),
 ]
 
 

@@ -22,23 +22,31 @@ def test_lints(values: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def rendered(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Files of the manifests that Kubernetes itself has schemas for, one for each set of values and kind of release."""
-    folder = tmp_path_factory.mktemp("rendered")
-    paths = []
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One file with every different manifest of all sets of values that Kubernetes itself has a schema for."""
+    found: dict[str, dict[str, Any]] = {}
     for values in VALUE_SETS:
-        for options in ((), ("--is-upgrade",)) if values.stem in ("kind", "ha") else ((),):
-            path = folder / f"{values.stem}{''.join(options)}.yaml"
-            own = [part for part in manifests(values, *options) if part["kind"] not in FOREIGN]
-            path.write_text(yaml.safe_dump_all(own), "utf-8")
-            paths.append(path)
-    return paths
+        for options in ((), ("--is-upgrade", "--set", "migrations.post=true")):
+            for part in manifests(values, *options):
+                if part["kind"] not in FOREIGN:
+                    found[json.dumps(part, sort_keys=True)] = part
+    path = tmp_path_factory.mktemp("rendered") / "all.yaml"
+    path.write_text("---\n".join(f"{json.dumps(part)}\n" for part in found.values()), "utf-8")
+    return path
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_kubernetes_takes_them(rendered: list[Path], version: str) -> None:
-    ended = run(tool("kubernetes-validate"), "-k", version, "--strict", *rendered)
+def test_kubernetes_takes_them(rendered: Path, version: str) -> None:
+    ended = run(tool("kubernetes-validate"), "-k", version, "--strict", rendered)
     assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_what_kubernetes_does_not_know_is_refused(rendered: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.yaml"
+    broken.write_text(rendered.read_text("utf-8").replace('"imagePullPolicy"', '"imagePullPolice"', 1), "utf-8")
+    ended = run(tool("kubernetes-validate"), "-k", VERSIONS[0], "--strict", broken)
+    assert ended.returncode != 0
+    assert "imagePullPolice" in ended.stdout + ended.stderr
 
 
 def test_the_sets_are_the_promised_ones() -> None:
@@ -68,16 +76,24 @@ def test_rules_and_dashboards_are_those_of_the_folders() -> None:
 
 def test_the_smoke_test_in_the_chart_is_python() -> None:
     found: list[Any] = manifests(values_set("kind"))
-    (smoke,) = [part["data"]["smoke.py"] for part in found if part["metadata"]["name"] == "rv-rearview-test" and "data" in part]
+    (smoke,) = [
+        part["data"]["smoke.py"] for part in found if part["metadata"]["name"] == "rv-rearview-test" and "data" in part
+    ]
     ast.parse(smoke)
 
 
 def test_plain_manifests_are_up_to_date() -> None:
     plain = template(values_set("plain"), "--no-hooks")
-    assert (ROOT / "k8s" / "rendered.yaml").read_text("utf-8").endswith(plain), "run: make chart"
+    assert (ROOT / "k8s" / "rendered.yaml").read_text("utf-8") == plain, "run: make chart"
 
 
 def test_an_own_certificate_is_used() -> None:
     (ingress,) = [part for part in manifests(values_set("tls-existing")) if part["kind"] == "Ingress"]
     spec: Any = ingress["spec"]
     assert spec["tls"] == [{"hosts": ["memory.example.com"], "secretName": "memory-example-com"}]
+
+
+def test_dockerfiles_are_clean() -> None:
+    files = [*(ROOT / "docker").glob("*.Dockerfile"), *(ROOT / "docker" / "stores").glob("*.Dockerfile")]
+    ended = run(tool("hadolint"), *files)
+    assert ended.returncode == 0, ended.stdout

@@ -46,7 +46,9 @@ def test_pods_are_restricted(values: Path) -> None:
             assert context["allowPrivilegeEscalation"] is False, name
             assert context["readOnlyRootFilesystem"] is True, name
             assert context["capabilities"] == {"drop": ["ALL"]}, name
-            assert {"cpu", "memory"} <= set(container["resources"]["limits"]) & set(container["resources"]["requests"]), name
+            assert {"cpu", "memory"} <= set(container["resources"]["limits"]) & set(
+                container["resources"]["requests"]
+            ), name
 
 
 @pytest.mark.parametrize("values", VALUE_SETS, ids=lambda path: path.stem)
@@ -71,7 +73,9 @@ def test_an_allow_stands_for_each_edge_of_the_architecture_picture() -> None:
         spec = policy["spec"]
         for rule in spec.get("egress", ()):
             leaving |= {
-                (component(spec["podSelector"]), component(peer["podSelector"])) for peer in rule["to"] if "podSelector" in peer
+                (component(spec["podSelector"]), component(peer["podSelector"]))
+                for peer in rule["to"]
+                if "podSelector" in peer
             }
         for rule in spec.get("ingress", ()):
             entering |= {
@@ -112,5 +116,7 @@ def test_hardening_rules_hold(values: str, tmp_path: Path) -> None:
     path = tmp_path / f"{values}.yaml"
     path.write_text(yaml.safe_dump_all(manifests(values_set(values))), "utf-8")
     skipped = ",".join(EXCEPTIONS)
-    ended = run(tool("checkov"), "-f", path, "--framework", "kubernetes", "--compact", "--quiet", "--skip-check", skipped)
+    ended = run(
+        tool("checkov"), "-f", path, "--framework", "kubernetes", "--compact", "--quiet", "--skip-check", skipped
+    )
     assert ended.returncode == 0, ended.stdout

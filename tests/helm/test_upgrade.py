@@ -46,7 +46,9 @@ def test_what_cannot_be_changed_does_not_change_with_the_version() -> None:
 
 def test_the_owners_credentials_are_there_before_the_migrations() -> None:
     documents: list[dict[str, Any]] = manifests(values_set("external"))
-    (secret,) = [part for part in documents if part["kind"] == "Secret" and part["metadata"]["name"].endswith("-migrations")]
+    (secret,) = [
+        part for part in documents if part["kind"] == "Secret" and part["metadata"]["name"].endswith("-migrations")
+    ]
     assert secret["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
     assert int(secret["metadata"]["annotations"]["helm.sh/hook-weight"]) < 0
 

@@ -11,7 +11,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 CHART = ROOT / "helm" / "rearview"
 VALUE_SETS = sorted((CHART / "ci").glob("*.yaml"))
-NAMESPACE = "memory"
+NAMESPACE = "rearview"
 
 
 def tool(name: str) -> str:

@@ -324,7 +324,10 @@ async def test_a_process_that_is_not_ready_is_alive() -> None:
     async def never() -> bool:
         return False
 
-    async with running_server(register(new_servicer()), readiness=never) as (address, _), open_channel(address) as channel:
+    async with (
+        running_server(register(new_servicer()), readiness=never) as (address, _),
+        open_channel(address) as channel,
+    ):
         health = untyped(health_pb2_grpc.HealthStub, channel)
         whole = await health.Check(health_pb2.HealthCheckRequest())
         alive = await health.Check(health_pb2.HealthCheckRequest(service=LIVENESS))

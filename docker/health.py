@@ -1,0 +1,10 @@
+"""Ends with 0 if the gRPC service at `host:port` says that it serves: the health check of containers without kubelet."""
+
+import sys
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+with grpc.insecure_channel(sys.argv[1]) as channel:
+    answer = health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=3)
+sys.exit(answer.status != health_pb2.HealthCheckResponse.SERVING)
