@@ -17,9 +17,8 @@ def components() -> list[dict[str, object]]:
             "version": package.version,
             "purl": f"pkg:pypi/{name}@{package.version}",
         }
-        licence = package.metadata.get("License-Expression")
-        if licence:
-            component["licenses"] = [{"expression": licence}]
+        if "License-Expression" in package.metadata:
+            component["licenses"] = [{"expression": package.metadata["License-Expression"]}]
         found.append(component)
     listed = subprocess.run(
         ["/usr/bin/dpkg-query", "-W", "-f", "${Package} ${Version} ${Architecture}\n"],

@@ -66,13 +66,13 @@ class Cluster:
         (workload,) = [
             part for part in documents if part["kind"] in ("Deployment", "Job") and part["metadata"]["name"] == name
         ]
-        pod = {
+        pod: Manifest = {
             "apiVersion": "v1",
             "kind": "Pod",
             "metadata": {"name": f"{name}-pod", "labels": workload["spec"]["template"]["metadata"]["labels"]},
             "spec": json.loads(json.dumps(workload["spec"]["template"]["spec"])),
         }
-        spec: Manifest = pod["spec"]  # type: ignore[assignment]  # a mapping of both
+        spec: Manifest = pod["spec"]
         if workload["kind"] == "Job":
             spec["restartPolicy"] = "Never"
         renamed = {volume["name"]: f"{name}-{volume['name']}" for volume in spec["volumes"]}
