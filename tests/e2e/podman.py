@@ -9,6 +9,7 @@ import base64
 import json
 import os
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -92,13 +93,26 @@ class Cluster:
         path = self.folder / f"{name}.yaml"
         path.write_text(yaml.safe_dump_all([*needed, pod]), "utf-8")
         alias = f"{name}.{self.namespace}.svc.cluster.local"
-        self.podman("kube", "play", "--network", f"{self.name}:alias={alias}", str(path))
+        self.podman("kube", "play", "--network", f"{self.name}:alias={alias},alias={name}", str(path))
         self.played.append(path)
         return f"{name}-pod"
 
-    def wait_for_end(self, pod: str, container: str) -> int:
-        """Return the exit code of a container that runs to its end."""
-        return int(self.podman("wait", f"{pod}-{container}").strip().splitlines()[-1])
+    def run(self, documents: Sequence[Manifest], name: str, *, attempts: int) -> None:
+        """Run a Job to its end, again where it fails, as Kubernetes does. Raises: AssertionError: it failed each time."""
+        (container,) = self._container_names(documents, name)
+        whole = f"{self.play(documents, name)}-{container}"
+        for attempt in range(attempts):
+            if attempt:
+                time.sleep(3)
+                self.podman("start", whole)
+            if int(self.podman("wait", whole).strip().splitlines()[-1]) == 0:
+                return
+        raise AssertionError(f"{name} failed {attempts} times: {self.podman('logs', whole, check=False)}")
+
+    @staticmethod
+    def _container_names(documents: Sequence[Manifest], name: str) -> list[str]:
+        found = next(part for part in documents if part["kind"] == "Job" and part["metadata"]["name"] == name)
+        return [container["name"] for container in found["spec"]["template"]["spec"]["containers"]]
 
     def execute(self, container: str, *command: str) -> tuple[int, str]:
         """Return exit code and output of a command in a container."""

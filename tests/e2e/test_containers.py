@@ -52,8 +52,8 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
         made.put_secret(secret)
         for store in STORES:
             made.play(documents, f"rv-rearview-{store}")
-        job = made.play(documents, "rv-rearview-migrate-0-1-0")
-        assert made.wait_for_end(job, "migrate") == 0, made.podman("logs", f"{job}-migrate", check=False)
+        made.run(documents, "rv-rearview-migrate-0-1-0", attempts=3)
+        made.run(documents, "rv-rearview-bucket-0-1-0", attempts=10)
         running = Release(made, secret["stringData"]["operator-key"])
         for service, port in SERVICES.items():
             published = {port: PORT} if service == "gateway" else None

@@ -54,30 +54,33 @@ spec:
             - {name: tmp, mountPath: /tmp}
 {{- end -}}
 
+{{/* Call with (dict "root" $ "name" name "hook" hooks), as above. */}}
 {{- define "rearview.bucketJob" -}}
 apiVersion: batch/v1
 kind: Job
 metadata:
-  name: {{ include "rearview.fullname" . }}-bucket
-  namespace: {{ .Release.Namespace }}
+  name: {{ include "rearview.fullname" .root }}-{{ .name }}
+  namespace: {{ .root.Release.Namespace }}
   labels:
-    {{- include "rearview.labels" (dict "root" . "component" "bucket") | nindent 4 }}
+    {{- include "rearview.labels" (dict "root" .root "component" "bucket") | nindent 4 }}
+  {{- with .hook }}
   annotations:
-    helm.sh/hook: post-install,post-upgrade
+    helm.sh/hook: {{ . }}
     helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+  {{- end }}
 spec:
   backoffLimit: 6
   activeDeadlineSeconds: 600
   template:
     metadata:
       labels:
-        {{- include "rearview.labels" (dict "root" . "component" "bucket") | nindent 8 }}
+        {{- include "rearview.labels" (dict "root" .root "component" "bucket") | nindent 8 }}
     spec:
-      {{- include "rearview.jobPod" . | nindent 6 }}
+      {{- include "rearview.jobPod" .root | nindent 6 }}
       containers:
         - name: bucket
-          image: {{ include "rearview.image" (dict "root" . "image" .Values.migrations.image) }}
-          imagePullPolicy: {{ .Values.image.pullPolicy }}
+          image: {{ include "rearview.image" (dict "root" .root "image" .root.Values.migrations.image) }}
+          imagePullPolicy: {{ .root.Values.image.pullPolicy }}
           command: [python, -c]
           args:
             - |
@@ -86,19 +89,19 @@ spec:
               S3Probe(os.environ["ENDPOINT"], os.environ["ACCESS_KEY"], os.environ["SECRET_KEY"],
                       secure=os.environ["SECURE"] == "true").ensure_bucket(os.environ["BUCKET"])
           env:
-            - {name: ENDPOINT, value: {{ include "rearview.s3Endpoint" . | quote }}}
-            - {name: SECURE, value: {{ include "rearview.s3Secure" . | quote }}}
-            - {name: BUCKET, value: {{ .Values.s3.bucket | quote }}}
+            - {name: ENDPOINT, value: {{ include "rearview.s3Endpoint" .root | quote }}}
+            - {name: SECURE, value: {{ include "rearview.s3Secure" .root | quote }}}
+            - {name: BUCKET, value: {{ .root.Values.s3.bucket | quote }}}
             - name: ACCESS_KEY
               valueFrom:
-                {{- include "rearview.secretKeyRef" (dict "root" . "key" "s3AccessKey" "required" true) | trim | nindent 16 }}
+                {{- include "rearview.secretKeyRef" (dict "root" .root "key" "s3AccessKey" "required" true) | trim | nindent 16 }}
             - name: SECRET_KEY
               valueFrom:
-                {{- include "rearview.secretKeyRef" (dict "root" . "key" "s3SecretKey" "required" true) | trim | nindent 16 }}
+                {{- include "rearview.secretKeyRef" (dict "root" .root "key" "s3SecretKey" "required" true) | trim | nindent 16 }}
           securityContext:
-            {{- include "rearview.containerSecurityContext" . | nindent 12 }}
+            {{- include "rearview.containerSecurityContext" .root | nindent 12 }}
           resources:
-            {{- toYaml .Values.migrations.resources | nindent 12 }}
+            {{- toYaml .root.Values.migrations.resources | nindent 12 }}
           volumeMounts:
             - {name: tmp, mountPath: /tmp}
 {{- end -}}
