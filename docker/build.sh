@@ -26,7 +26,7 @@ if [ "${1:-}" = --standin ]; then
   standins=(stores/postgresql stores/redis stores/minio)
 fi
 images=("$@")
-[ ${#images[@]} -gt 0 ] || images=("${standins[@]}" migrate gateway writer retriever lifecycle)
+[ ${#images[@]} -gt 0 ] || images=("${standins[@]}" migrate gateway writer retriever lifecycle mcp)
 for image in "${images[@]}"; do
   name="${image/stores\//standin-}"
   nice buildah bud "${options[@]}" --tag "localhost/rearview/$name:$tag" --file "docker/$image.Dockerfile" .

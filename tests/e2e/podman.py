@@ -98,7 +98,7 @@ class Cluster:
         return f"{name}-pod"
 
     def run(self, documents: Sequence[Manifest], name: str, *, attempts: int) -> None:
-        """Run a Job to its end, again where it fails, as Kubernetes does. Raises: AssertionError: it failed each time."""
+        """Run a Job to its end, again where it fails. Raises: AssertionError: it failed each time."""
         (container,) = self._container_names(documents, name)
         whole = f"{self.play(documents, name)}-{container}"
         for attempt in range(attempts):
