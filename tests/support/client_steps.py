@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TypeVar
 
 import psutil
@@ -57,12 +57,19 @@ def stored_trace(client: Client, name: str) -> recall_pb2.RecallTrace:
 
 @contextmanager
 def paused(stack: SupervisedStack, service: str) -> Iterator[None]:
-    """Stop a service's process for as long as the block lasts."""
-    process = psutil.Process(stack.child_pids()[service])
-    process.suspend()
-    try:
+    """Stop a service's process and its children for as long as the block lasts: they neither answer nor close."""
+    parent = psutil.Process(stack.child_pids()[service])
+    family = [parent, *parent.children(recursive=True)]
+    with ExitStack() as resumed:
+        for process in family:
+            with suppress(psutil.NoSuchProcess):
+                process.suspend()
+                resumed.callback(_resume, process)
         yield
-    finally:
+
+
+def _resume(process: psutil.Process) -> None:
+    with suppress(psutil.NoSuchProcess):
         process.resume()
 
 

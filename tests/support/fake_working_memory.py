@@ -26,6 +26,16 @@ class FakeWorkingMemory:
             self._turns[session] = [*self._turns[session], *kept][-MAX_TURNS:]
             self._expires_at[session] = self._clock.now() + LIFETIME
 
+    async def refill(self, session: SessionKey, turns: Sequence[WorkingTurn]) -> None:
+        held = {turn.event.event_id for turn in self._turns[session]}
+        lost = [turn for turn in turns if turn.event.event_id not in held and not self._is_forgotten(session, turn)]
+        written_at = [turn.event.created_at for turn in lost if turn.event.created_at]
+        if written_at and max(written_at) + LIFETIME > self._clock.now():
+            ordered = sorted([*self._turns[session], *lost], key=lambda turn: turn.event.sequence)
+            self._turns[session] = ordered[-MAX_TURNS:]
+            lapses_at = max(written_at) + LIFETIME
+            self._expires_at[session] = max(lapses_at, self._expires_at.get(session, lapses_at))
+
     async def last_turns(self, session: SessionKey, count: int) -> WorkingTurns:
         turns = {turn.event.event_id: turn for turn in self._turns[session]}
         ordered = sorted(turns.values(), key=lambda turn: turn.event.sequence)

@@ -1,17 +1,17 @@
-"""Which processes still run: one that has ended and was not yet reaped by its parent does not."""
+"""Which processes of a stack still run."""
 
+import contextlib
 from collections.abc import Iterable
 
 import psutil
 
-
-def running(pids: Iterable[int]) -> list[int]:
-    """Return those of the processes that run; orphans may stay zombies for as long as the first process likes."""
-    return [pid for pid in pids if _runs(pid)]
+from rearview.embedded.processes import is_running
 
 
-def _runs(pid: int) -> bool:
-    try:
-        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False
+def running(pids: Iterable[int]) -> list[psutil.Process]:
+    """Return those of the processes that run."""
+    found = []
+    for pid in pids:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found.append(psutil.Process(pid))
+    return [process for process in found if is_running(process)]

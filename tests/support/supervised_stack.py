@@ -20,6 +20,7 @@ from rearview.embedded.paths import DataFolder
 from rearview.embedded.ports_allocation import SECOND_PORT_DISTANCE
 from rearview.embedded.private_files import read_json
 from rearview.embedded.process_records import ProcessRecords
+from rearview.embedded.processes import wait_until_ended
 from rearview.embedded.s3_server import SOCKET_FOLDER
 from rearview.embedded.stack_status import ProcessStatus, StackState, StackStatus, read_status
 
@@ -154,7 +155,7 @@ def discard(folder: Path) -> None:
         for process in processes:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
-        psutil.wait_procs(processes, timeout=WAIT_SECONDS)
+        wait_until_ended(processes, WAIT_SECONDS)
     # The S3 server's sockets lie outside of the folder; its supervisor removes them at an orderly end.
     for port in (read_json(DataFolder(folder).ports_file) or {}).values():
         if isinstance(port, int):

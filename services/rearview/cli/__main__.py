@@ -1,10 +1,24 @@
-"""Entry point of `rearview`."""
+"""Entry point of `rearview`.
+
+Modules of commands import what a command works with inside the command: `--help` and `status` are asked often, and
+drivers, dictionaries and numpy take a second to load.
+"""
 
 from __future__ import annotations
 
+import inspect
+
 import typer
 
-from rearview.cli import bench_commands, demo_command, doctor_command, eval_commands, stack_commands
+from rearview.cli import (
+    bench_commands,
+    calibrate_command,
+    demo_command,
+    doctor_command,
+    eval_commands,
+    explain_command,
+    stack_commands,
+)
 
 app = typer.Typer(
     name="rearview",
@@ -17,7 +31,22 @@ stack_commands.register(app)
 doctor_command.register(app)
 demo_command.register(app)
 eval_commands.register(app)
+calibrate_command.register(app)
+explain_command.register(app)
 bench_commands.register(app)
+
+
+def _join_lines(registered: typer.Typer) -> None:
+    """Let paragraphs of help be as wide as the terminal instead of as wide as their docstrings."""
+    for command in registered.registered_commands:
+        paragraphs = inspect.cleandoc((command.callback and command.callback.__doc__) or "").split("\n\n")
+        command.help = "\n\n".join(text if text.startswith(" ") else " ".join(text.split("\n")) for text in paragraphs)
+    for group in registered.registered_groups:
+        if group.typer_instance is not None:
+            _join_lines(group.typer_instance)
+
+
+_join_lines(app)
 
 
 def main() -> None:

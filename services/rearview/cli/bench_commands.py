@@ -5,20 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rearview.cli.borrowed_stack import admin_client
 from rearview.cli.output import DataDirOption, JsonOption, err, failures, print_figures
-from rearview.cli.stack_figures import database_bytes, peak_memory
-from rearview.client import Client
 from rearview.embedded.paths import DataFolder
-from rearview.evaluation.bench_append import bench_append
-from rearview.evaluation.bench_ingest import bench_ingest
-from rearview.evaluation.bench_load import BenchFigures
-from rearview.evaluation.bench_recall import bench_recall
-from rearview.evaluation.progress import Steps, shown_steps
+
+if TYPE_CHECKING:
+    from rearview.client import Client
+    from rearview.evaluation.bench_load import BenchFigures
+    from rearview.evaluation.progress import Steps
 
 MIB = 1024 * 1024
 
@@ -60,6 +58,8 @@ def append(
 
       rearview bench append --memories 5000 --clients 4 --json
     """
+    from rearview.evaluation.bench_append import bench_append
+
     _measure(bench_append, memories, clients, data_dir, as_json)
 
 
@@ -79,6 +79,8 @@ def ingest(
 
       rearview bench ingest --memories 20000 --clients 4 --json
     """
+    from rearview.evaluation.bench_ingest import bench_ingest
+
     _measure(bench_ingest, memories, clients, data_dir, as_json)
 
 
@@ -101,6 +103,8 @@ def recall(
       rearview bench recall --memories 50000 --clients 8 --json
     """
 
+    from rearview.evaluation.bench_recall import bench_recall
+
     def measured(client: Client, memories: int, clients: int, steps: Steps) -> BenchFigures:
         return bench_recall(client, memories, clients, queries, steps)
 
@@ -115,6 +119,9 @@ def _measure(
     as_json: bool,
     further: dict[str, object] | None = None,
 ) -> None:
+    from rearview.cli.stack_figures import database_bytes, peak_memory
+    from rearview.evaluation.progress import shown_steps
+
     folder = DataFolder.choose(data_dir, os.environ)
     with failures(as_json):
         with admin_client(data_dir) as client, peak_memory(folder) as memory, shown_steps(err) as steps:

@@ -6,20 +6,24 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rearview.cli.output import err
-from rearview.client import Client
 from rearview.embedded.background import start_in_background, stop
 from rearview.embedded.folder_lock import holder
 from rearview.embedded.paths import DataFolder
+
+if TYPE_CHECKING:
+    from rearview.client import Client
+    from rearview.client.connection import KeyKind
 
 STOP_TIMEOUT_SECONDS = 180.0
 CALL_TIMEOUT_SECONDS = 60.0
 
 
 @contextmanager
-def admin_client(data_dir: Path | None) -> Iterator[Client]:
-    """Yield a client of the folder's stack with the first tenant's admin key.
+def borrowed_stack(data_dir: Path | None) -> Iterator[Path]:
+    """Yield the endpoints file of the folder's stack.
 
     A stack that was not running is started, and stopped again when the block ends.
 
@@ -36,9 +40,26 @@ def admin_client(data_dir: Path | None) -> Iterator[Client]:
                 lambda _: None,
             )
     try:
-        with Client.from_endpoints(folder.endpoints_file, key="admin", timeout_seconds=CALL_TIMEOUT_SECONDS) as client:
-            yield client
+        yield folder.endpoints_file
     finally:
         if borrowed:
             with err.status("Stopping the stack ..."):
                 stop(folder, STOP_TIMEOUT_SECONDS)
+
+
+def client_of(endpoints: Path, key: KeyKind) -> Client:
+    """Return a client of a stack, patient enough for measurements."""
+    from rearview.client import Client
+
+    return Client.from_endpoints(endpoints, key=key, timeout_seconds=CALL_TIMEOUT_SECONDS)
+
+
+@contextmanager
+def admin_client(data_dir: Path | None) -> Iterator[Client]:
+    """Yield a client of the folder's stack with the first tenant's admin key; the stack is as of `borrowed_stack`.
+
+    Raises:
+        StackError: the stack could not be started.
+    """
+    with borrowed_stack(data_dir) as endpoints, client_of(endpoints, "admin") as client:
+        yield client

@@ -9,8 +9,6 @@ import typer
 
 from rearview.cli.borrowed_stack import admin_client
 from rearview.cli.output import DataDirOption, JsonOption, err, failures, out, print_json
-from rearview.evaluation.demo import run_demo
-from rearview.evaluation.locomo_demo import show_locomo
 
 
 def register(app: typer.Typer) -> None:
@@ -36,6 +34,9 @@ def demo(
     forgets a part of it. Uses the stack that runs in the data folder, or starts one for the time being. Exit code 0
     only if every claim held.
     """
+    from rearview.evaluation.demo import run_demo
+    from rearview.evaluation.locomo_demo import show_locomo
+
     console = err if as_json else out
     with failures(as_json), admin_client(data_dir) as client:
         claims = run_demo(client, console)

@@ -12,8 +12,6 @@ from rich.table import Table
 from rearview.cli.output import DataDirOption, JsonOption, failures, out, print_json
 from rearview.embedded.diagnosis import Diagnosis, Verdict
 from rearview.embedded.paths import DataFolder
-from rearview.embedded.stack_checks import diagnose
-from rearview.embedded.wiring import Wiring
 
 STYLES = {
     Verdict.OK: "green",
@@ -35,6 +33,9 @@ def doctor(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     also PostgreSQL, pgvector, the schema, Valkey, a put, get and delete on S3, and each service's health.
     Exit code 1 when something is broken; a stack that is down is not broken.
     """
+    from rearview.embedded.stack_checks import diagnose
+    from rearview.embedded.wiring import Wiring
+
     folder = DataFolder.choose(data_dir, os.environ)
     with failures(as_json):
         found = diagnose(folder, Wiring())

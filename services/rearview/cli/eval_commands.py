@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rearview.cli import scenario_command
 from rearview.cli.borrowed_stack import admin_client
 from rearview.cli.output import DataDirOption, JsonOption, err, failures, print_figures
-from rearview.domain.text import DEFAULT_CATEGORIES, PiiCategory, RedactedSpan
-from rearview.evaluation.facts import evaluate_facts, read_facts_file
-from rearview.evaluation.locomo import evaluate_locomo
-from rearview.evaluation.locomo_file import read_locomo
-from rearview.evaluation.madial import evaluate_madial, evaluate_madial_mixed
-from rearview.evaluation.madial_files import read_madial
-from rearview.evaluation.pii import evaluate_pii
-from rearview.evaluation.pii_file import category_of, read_marked_texts
-from rearview.evaluation.progress import shown_steps
-from rearview.language.facts import RuleFactExtractor, load_attributes
-from rearview.language.pii import PatternRedactor
+
+if TYPE_CHECKING:
+    from rearview.domain.text import PiiCategory, RedactedSpan
 
 commands = typer.Typer(
     name="eval",
@@ -31,6 +24,7 @@ commands = typer.Typer(
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
+    scenario_command.register(commands)
     app.add_typer(commands)
 
 
@@ -52,6 +46,10 @@ def locomo(
 
       rearview eval locomo locomo10.json --corrections errors.json --json
     """
+    from rearview.evaluation.locomo import evaluate_locomo
+    from rearview.evaluation.locomo_file import read_locomo
+    from rearview.evaluation.progress import shown_steps
+
     with failures(as_json):
         conversations, questions = read_locomo(file, corrections)
         with admin_client(data_dir) as client, shown_steps(err) as steps:
@@ -75,6 +73,10 @@ def madial(
 
       rearview eval madial madial/ --mixed --json
     """
+    from rearview.evaluation.madial import evaluate_madial, evaluate_madial_mixed
+    from rearview.evaluation.madial_files import read_madial
+    from rearview.evaluation.progress import shown_steps
+
     with failures(as_json):
         data = read_madial(folder)
         evaluate = evaluate_madial_mixed if mixed else evaluate_madial
@@ -104,6 +106,9 @@ def pii(
 
       rearview eval pii synth_dataset.json --categories PHONE,EMAIL,BANK_CARD --json
     """
+    from rearview.evaluation.pii import evaluate_pii
+    from rearview.evaluation.pii_file import read_marked_texts
+
     with failures(as_json):
         chosen = _categories(categories)
         figures = evaluate_pii(read_marked_texts(file), _found, chosen)
@@ -111,10 +116,15 @@ def pii(
 
 
 def _found(text: str, categories: Collection[PiiCategory]) -> Sequence[RedactedSpan]:
+    from rearview.language.pii import PatternRedactor
+
     return PatternRedactor().redact(text, categories).spans
 
 
 def _categories(named: str | None) -> frozenset[PiiCategory]:
+    from rearview.domain.text import DEFAULT_CATEGORIES, PiiCategory
+    from rearview.evaluation.pii_file import category_of
+
     if not named:
         return DEFAULT_CATEGORIES
     chosen = {name: category_of(name) for name in named.replace(" ", "").upper().split(",") if name}
@@ -148,6 +158,9 @@ def facts(
 
       rearview eval facts --json
     """
+    from rearview.evaluation.facts import evaluate_facts, read_facts_file
+    from rearview.language.facts import RuleFactExtractor, load_attributes
+
     with failures(as_json):
         figures = evaluate_facts(read_facts_file(file), RuleFactExtractor(load_attributes(attributes)))
     print_figures(figures.as_json(), as_json)

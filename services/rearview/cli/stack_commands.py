@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from dataclasses import asdict, replace
 from typing import Annotated
@@ -20,9 +19,7 @@ from rearview.embedded.endpoints import Endpoints
 from rearview.embedded.errors import StackError
 from rearview.embedded.folder_lock import holder
 from rearview.embedded.paths import DataFolder
-from rearview.embedded.stack import Stack
 from rearview.embedded.stack_status import ProcessStatus, StackState, StackStatus, read_status
-from rearview.embedded.wiring import Wiring
 
 MIB = 1024 * 1024
 
@@ -68,6 +65,11 @@ def up(
     folder = DataFolder.choose(data_dir, os.environ)
     with failures(as_json):
         if foreground:
+            import asyncio
+
+            from rearview.embedded.stack import Stack
+            from rearview.embedded.wiring import Wiring
+
             wiring = Wiring.dependencies_only() if dependencies_only else replace(Wiring(), tenant_id=tenant)
             log = ConsoleLog(out)
             asyncio.run(Stack(folder, wiring, on_event=log.event, on_line=log.line, log_level=log_level).run())

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import psutil
 
-from rearview.adapters.postgres.probe import PostgresUnreachable, inspect
 from rearview.embedded.endpoints import Endpoints
 from rearview.embedded.errors import StackError
 from rearview.embedded.paths import DataFolder
@@ -35,6 +34,8 @@ def database_bytes(folder: DataFolder) -> int:
     Raises:
         StackError: the stack is not running, or its database does not answer.
     """
+    from rearview.adapters.postgres.probe import PostgresUnreachable, inspect
+
     endpoints = Endpoints.read(folder.endpoints_file)
     if endpoints is None:
         raise StackError(f"there is no {folder.endpoints_file}")

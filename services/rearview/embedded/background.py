@@ -16,6 +16,7 @@ from rearview.embedded.folder_lock import FolderLock, holder
 from rearview.embedded.log_rotation import tail
 from rearview.embedded.paths import DataFolder
 from rearview.embedded.process_records import ProcessRecords
+from rearview.embedded.processes import wait_until_ended
 from rearview.embedded.stack_status import StackState, StackStatus, read_status
 
 POLL_SECONDS = 0.1
@@ -100,5 +101,5 @@ def stop(folder: DataFolder, timeout_seconds: float) -> bool:
         time.sleep(POLL_SECONDS)
         held = holder(folder.lock_file)
     # The lock goes a moment before its process does.
-    psutil.wait_procs(supervisors, timeout=EXIT_TIMEOUT_SECONDS)
+    wait_until_ended(supervisors, EXIT_TIMEOUT_SECONDS)
     return True

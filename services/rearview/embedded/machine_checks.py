@@ -80,7 +80,7 @@ def _modules() -> Diagnosis:
             broken.append(f"{module} ({error})")
     if broken:
         return failed("packages", f"cannot import {', '.join(broken)}", REINSTALL)
-    return ok("packages", f"{len(MODULES)} import")
+    return ok("packages", f"all {len(MODULES)} can be imported")
 
 
 def _program(part: str, command: Callable[[], list[str]]) -> Diagnosis:

@@ -24,6 +24,7 @@ from rearview.embedded.paths import DataFolder
 from rearview.embedded.postgres_settings import render, settings
 from rearview.embedded.postgres_software import PostgresSoftware
 from rearview.embedded.process_spec import ProcessSpec
+from rearview.embedded.processes import is_running, wait_until_ended
 from rearview.embedded.readiness import probe_in_thread
 
 MAJOR_VERSION = "18"
@@ -160,10 +161,9 @@ def clear_leftovers(data: Path) -> None:
     running = [process for process in psutil.process_iter(["name"]) if _runs_on(process, data)]
     main = [process for process in running if process.pid == pid]
     _signal_and_wait(main, signal.SIGINT)
-    running = [process for process in running if process.is_running()]
-    _, running = psutil.wait_procs(running, timeout=2.0)  # without their parent they end by themselves
+    running = wait_until_ended(running, timeout_seconds=2.0)  # without their parent they end by themselves
     _signal_and_wait(running, signal.SIGQUIT)
-    _signal_and_wait([process for process in running if process.is_running()], signal.SIGKILL)
+    _signal_and_wait([process for process in running if is_running(process)], signal.SIGKILL)
     if pid is not None and not main and psutil.pid_exists(pid):
         (data / "postmaster.pid").unlink(missing_ok=True)
 
@@ -174,7 +174,7 @@ def _signal_and_wait(processes: list[psutil.Process], number: signal.Signals) ->
             process.send_signal(number)
         except psutil.NoSuchProcess:
             continue
-    psutil.wait_procs(processes, timeout=LEFTOVER_TIMEOUT_SECONDS)
+    wait_until_ended(processes, LEFTOVER_TIMEOUT_SECONDS)
 
 
 def _recorded_pid(pid_file: Path) -> int | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 
 from rearview.embedded.private_files import read_json, write_private_json
+from rearview.embedded.processes import wait_until_ended
 
 START_TIME_TOLERANCE_SECONDS = 2.0
 STOP_TIMEOUT_SECONDS = 15.0
@@ -86,10 +87,10 @@ class ProcessRecords:
         found = [(record, process) for record in self.all() if (process := record.find()) is not None]
         for record, process in found:
             _signal(process, record.stop_signal)
-        _, alive = psutil.wait_procs([process for _, process in found], timeout=timeout_seconds)
+        alive = wait_until_ended([process for _, process in found], timeout_seconds)
         for process in alive:
             _signal(process, signal.SIGKILL)
-        psutil.wait_procs(alive, timeout=timeout_seconds)
+        wait_until_ended(alive, timeout_seconds)
         for path in self._folder.glob("*.json"):
             path.unlink(missing_ok=True)
         return [record.name for record, _ in found]

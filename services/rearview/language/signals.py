@@ -44,12 +44,18 @@ _EN_DECISION = re.compile(
 _ZH_CONSTRAINT = re.compile(
     "必须|(?<!不)不得(?!不|了)|不允许|不要超过|不能超过|不超过|(?:至少|最多)[要给留]?\\s*[0-9一二两三四五六七八九十百千万半]|最晚|务必|禁止"
     "|不准|以后都|以后别|以后不要|只能|上限|下限|截止"
+    "|(?<![一二两三四五六七八九十百几数\\d])千万(?:别|不要|不能|不可|勿|要)|绝对?不(?:能|可以?|许|要)(?!再?[好错])"
+    "|严禁|切勿|请勿|切记不|(?:^|[，。；！,;!\\s]|你|请|大家|每次|之?前|之?后)一定(?:要|不要|不能|别)"
 )
 _EN_CONSTRAINT = re.compile(
     r"\b(?:must(?: not|n't)?(?! have\b|'ve\b| be\b| of\b)|(?:at most|at least|no more than|not more than)"
     r" (?:[$€£¥]?\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten|half)|no later than|from now on|never "
     r"(?:use|call|send|do|write|put)"
-    r"|always (?:use|call|send|do|write|put|answer|reply)|only use|deadline|not allowed|required to)\b",
+    r"|always (?:use|call|send|do|write|put|answer|reply)|only use|deadline|not allowed|required to)\b"
+    # An order not to: "Never deploy on Fridays", "please don't call before nine"; not "never mind", "never been there".
+    r"|(?:^|[.!,;:]\s*)(?:please )?never (?!mind\b|again\b|been\b|seen\b|heard\b|knew\b|had\b|did\b|said\b|thought\b"
+    r"|\w+(?:ed|ing)\b)[a-z]+"
+    r"|\bplease (?:don't|do not|never) (?!worry\b|mind\b|hesitate\b|bother\b|apologi[sz]e\b|laugh\b|ask\b)[a-z]+",
     re.IGNORECASE,
 )
 _ZH_TASK = re.compile(

@@ -110,7 +110,7 @@ def is_small_talk(text: str) -> bool:
     clauses = _clauses(text)
     if clauses is None:
         return False
-    return all(_COURTESY.fullmatch(clause) for clause in clauses)
+    return all(_COURTESY.fullmatch(clause) or _ACKNOWLEDGEMENT.fullmatch(clause) for clause in clauses)
 
 
 def _clauses(text: str) -> list[str] | None:

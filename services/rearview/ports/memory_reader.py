@@ -50,10 +50,6 @@ class EventReader(Protocol):
         """Raises: NotFound."""
         ...
 
-    async def visible(self, scope: Scope, event_ids: Collection[UUID]) -> frozenset[UUID]:
-        """Return which of these events exist and are not forgotten."""
-        ...
-
     async def capture_trace(self, scope: Scope, session_id: str, event_id: UUID) -> CaptureTrace:
         """Return what became of an event. Raises: NotFound."""
         ...

@@ -39,3 +39,7 @@ class RecallRecorder(Protocol):
     def count_accesses(self, tenant_id: UUID, accessed: Mapping[UUID, Collection[UUID]], at: datetime) -> None:
         """Have accesses counted."""
         ...
+
+    def hand_out(self, scopes: Collection[Scope], texts: Collection[str], at: datetime) -> None:
+        """Have what was returned to readers of these namespaces known, for the guard against echoes."""
+        ...

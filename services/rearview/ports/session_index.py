@@ -15,10 +15,11 @@ from rearview.ports.working_memory import SessionKey
 
 @dataclass(frozen=True, slots=True)
 class OpenEpisode:
-    """The episode that the next turn of a session may join, and how many turns it has."""
+    """The episode that the next turn of a session may join, how many turns it has, and the last of them."""
 
     memory: Memory
     turns: int
+    last: Event | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,22 +53,39 @@ class PendingEvents:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLink:
-    """That a memory came from an event."""
+    """That a memory came from an event, or that the event repeats one of its units, which it knew."""
 
     memory_id: UUID
     event_id: UUID
     sequence: int
+    repeats: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Strengthened:
+    """That a memory was said again.
+
+    Attributes:
+        memory_id: the memory.
+        times: how often in this batch.
+        first_said_at: the earliest of these times.
+    """
+
+    memory_id: UUID
+    times: int
+    first_said_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class EventCapture:
-    """What became of an event, for its capture trace; no content."""
+    """What became of an event, for its capture trace; no content. `bands` are those by which it is found again."""
 
     event_id: UUID
     outcome: CaptureOutcome
     importance: float
     reason: str
     stage_milliseconds: Mapping[str, float]
+    bands: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +119,7 @@ class IndexedBatch:
         indexed_sequence: where indexing stands from now on.
         close_windows_at: when to look whether the session has fallen silent; None for not at all.
         merge_units_at: when to move closed units to the main index; None for not at all.
+        strengthened: memories that were said again.
     """
 
     pending: PendingEvents
@@ -118,6 +137,7 @@ class IndexedBatch:
     indexed_sequence: int
     close_windows_at: datetime | None = None
     merge_units_at: datetime | None = None
+    strengthened: tuple[Strengthened, ...] = ()
 
 
 class SessionIndex(Protocol):

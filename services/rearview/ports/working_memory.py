@@ -1,4 +1,7 @@
-"""Working memory: the last turns of a session, held outside the database and lost without harm."""
+"""Working memory: the last turns of a session, held outside the database and lost without harm.
+
+What it has lost is read from the event log, which decides which turns there are; see `SessionTail`.
+"""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -6,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
-from rearview.domain.event import WorkingTurn
+from rearview.domain.event import Event, WorkingTurn
 
 MAX_TURNS = 200
 LIFETIME = timedelta(hours=24)
@@ -29,7 +32,39 @@ class WorkingTurns:
     expires_at: datetime | None
 
 
-class WorkingMemory(Protocol):
+@dataclass(frozen=True, slots=True)
+class TailTurn:
+    """A turn that the event log has, without its content."""
+
+    event_id: UUID
+    created_at: datetime
+
+
+class SessionTail(Protocol):
+    """The end of a session as the event log has it. Both methods raise Unavailable when the log does not answer."""
+
+    async def tail(self, session: SessionKey, count: int) -> Sequence[TailTurn]:
+        """Return the last `count` turns that are not forgotten, oldest first; none when there is no such session."""
+        ...
+
+    async def turns(self, session: SessionKey, event_ids: Collection[UUID]) -> Sequence[Event]:
+        """Return those of these events that the session has and that are not forgotten, in no order."""
+        ...
+
+
+class RecentTurns(Protocol):
+    """Reads the last turns of a session."""
+
+    async def last_turns(self, session: SessionKey, count: int) -> WorkingTurns:
+        """Return the last `count` turns, each event once.
+
+        Raises:
+            Unavailable: they cannot be read.
+        """
+        ...
+
+
+class WorkingMemory(RecentTurns, Protocol):
     """Holds at most MAX_TURNS turns a session, for LIFETIME since its last append."""
 
     async def append(self, session: SessionKey, turns: Sequence[WorkingTurn]) -> None:
@@ -40,11 +75,11 @@ class WorkingMemory(Protocol):
         """
         ...
 
-    async def last_turns(self, session: SessionKey, count: int) -> WorkingTurns:
-        """Return the last `count` turns, each event once.
+    async def refill(self, session: SessionKey, turns: Sequence[WorkingTurn]) -> None:
+        """Put back, in their order, turns that were lost; otherwise as `append`, which adds at the end.
 
         Raises:
-            Unavailable: the store cannot be reached.
+            Unavailable: the store cannot be reached; the caller goes on without it.
         """
         ...
 

@@ -15,8 +15,10 @@ from rearview.adapters.postgres.originals import PostgresOriginalStore
 from rearview.adapters.postgres.policies import PostgresPolicyStore, RememberedPolicies
 from rearview.adapters.postgres.recall_store import RECALL_SETTINGS, PostgresRecallStore
 from rearview.adapters.postgres.recall_traces import PostgresRecallTraceStore
+from rearview.adapters.postgres.session_tail import PostgresSessionTail
 from rearview.adapters.redis.access_counter import RedisAccessCounter
 from rearview.adapters.redis.connection import RedisConnection
+from rearview.adapters.redis.handed_out import RedisHandedOut
 from rearview.adapters.redis.working_memory import RedisWorkingMemory
 from rearview.adapters.vault.aes_gcm_sealer import AesGcmSealer
 from rearview.domain.relevance import Floor
@@ -25,6 +27,7 @@ from rearview.internal.v1.retriever_service_pb2_grpc import add_RetrieverService
 from rearview.language.keyword_hashes import KeywordHashes
 from rearview.language.pii import PatternRedactor
 from rearview.language.query_reader import LanguageQueryReader
+from rearview.language.signals import turn_signals
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.reranker import Reranker
 from rearview.retriever.config import RetrieverConfig
@@ -35,6 +38,7 @@ from rearview.retriever.get_working_memory import GetWorkingMemory
 from rearview.retriever.list_memories import ListMemories
 from rearview.retriever.recall import Recall, RecallLimits
 from rearview.retriever.recall_recorder import BackgroundRecorder
+from rearview.retriever.recent_turns import LoggedRecentTurns
 from rearview.retriever.reranking import RerankStage
 from rearview.retriever.reveal_redacted import RevealRedacted
 from rearview.retriever.servicer import RetrieverServicer, UseCases
@@ -48,6 +52,7 @@ SERVED = (retriever_service_pb2.DESCRIPTOR.services_by_name["RetrieverService"].
 RerankerKind = Literal["none", "flag", "cross-encoder"]
 
 _SMALL_POOL = 4
+_SHARE_OF_REDIS = 0.4  # of the time for working memory; the rest is for the event log, should Redis be away
 
 
 async def run_retriever(
@@ -87,6 +92,7 @@ async def run_retriever(
             BackgroundRecorder(
                 traces,
                 RedisAccessCounter(redis),
+                RedisHandedOut(redis),
                 on_loss=lambda kind: losses.labels(kind).inc(),
                 capacity=config.trace_queue,
             )
@@ -111,12 +117,18 @@ def _use_cases(
     reranker: Reranker | None,
 ) -> UseCases:
     reader = LanguageQueryReader()
-    working_memory = RedisWorkingMemory(redis, clock)
+    recent_turns = LoggedRecentTurns(
+        RedisWorkingMemory(redis, clock),
+        PostgresSessionTail(reading),
+        turn_signals,
+        clock,
+        patience_seconds=config.working_memory_seconds * _SHARE_OF_REDIS,
+    )
     memories, events = PostgresMemoryReader(reading), PostgresEventReader(reading)
     return UseCases(
         recall=Recall(
             store=PostgresRecallStore(recalling),
-            working_memory=working_memory,
+            working_memory=recent_turns,
             reader=reader,
             hasher=KeywordHashes(),
             redactor=PatternRedactor(),
@@ -134,7 +146,7 @@ def _use_cases(
         ),
         get_memory=GetMemory(memories, recorder, clock),
         list_memories=ListMemories(memories, reader),
-        get_working_memory=GetWorkingMemory(working_memory, events),
+        get_working_memory=GetWorkingMemory(recent_turns, events),
         get_recall_trace=GetRecallTrace(traces),
         get_forget_receipt=GetForgetReceipt(events),
         reveal_redacted=RevealRedacted(

@@ -24,7 +24,7 @@ from rearview.ports.query_reader import QueryReader
 from rearview.ports.recall_side_effects import RecallRecorder
 from rearview.ports.recall_store import Chosen, Found, Generation, RecallStore, Search
 from rearview.ports.redactor import Redactor
-from rearview.ports.working_memory import SessionKey, WorkingMemory
+from rearview.ports.working_memory import RecentTurns, SessionKey
 from rearview.retriever.answer import Content, Selection, content_of, hits_of, select
 from rearview.retriever.candidates import Candidate, CandidateScorer
 from rearview.retriever.course import Course
@@ -76,7 +76,7 @@ class Recall:
         self,
         *,
         store: RecallStore,
-        working_memory: WorkingMemory,
+        working_memory: RecentTurns,
         reader: QueryReader,
         hasher: KeywordHasher,
         redactor: Redactor,
@@ -313,6 +313,11 @@ class Recall:
         scope = asked.scopes[0]
         trace = course.trace(asked_text, question, asked.scopes, found, candidates, shortlisted, selection)
         self._recorder.record(scope.tenant_id, scope.principal, asked.scopes, trace)
+        texts = {content.text for group in selection.groups for content in group.contents}
+        texts.update(
+            event.searchable_text for group in selection.groups for c in group.contents for _, event in c.turns
+        )
+        self._recorder.hand_out(asked.scopes, texts, course.at)
         accessed: dict[UUID, set[UUID]] = {}
         for group in selection.groups:
             if group.best.unit is not None:

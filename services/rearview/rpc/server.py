@@ -16,7 +16,7 @@ from grpc_reflection.v1alpha import reflection
 
 from rearview.domain.errors import Unavailable
 from rearview.rpc.channel import MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES
-from rearview.rpc.interceptors import RefusedStreamInterceptor, RequestSizeInterceptor
+from rearview.rpc.interceptors import RequestSizeInterceptor
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ async def serve(
         Unavailable: the address cannot be bound.
     """
     server = grpc.aio.server(
-        interceptors=[*interceptors, RefusedStreamInterceptor(), RequestSizeInterceptor(max_message_bytes)],
+        interceptors=[*interceptors, RequestSizeInterceptor(max_message_bytes)],
         options=_options(max_message_bytes),
         maximum_concurrent_rpcs=max_concurrent_calls,
     )

@@ -15,6 +15,7 @@ from rearview.rpc.interceptors import (
     AccessLogInterceptor,
     ErrorInterceptor,
     MetricsInterceptor,
+    RefusedStreamInterceptor,
     TracingInterceptor,
 )
 from rearview.rpc.server import run, serve
@@ -60,6 +61,7 @@ class ServiceProcess:
             register=register,
             interceptors=[
                 ErrorInterceptor(),
+                RefusedStreamInterceptor(),
                 TracingInterceptor(self.tracing),
                 MetricsInterceptor(RequestMetrics(self.metrics)),
                 AccessLogInterceptor(),

@@ -16,12 +16,14 @@ from rearview.adapters.postgres.event_log import PostgresEventLog
 from rearview.adapters.postgres.forgetting import PostgresForgetting
 from rearview.adapters.postgres.generations import register_generation
 from rearview.adapters.postgres.jobs import ProcrastinateJobQueue
+from rearview.adapters.postgres.known_statements import PostgresKnownStatements
 from rearview.adapters.postgres.memory_store import PostgresMemoryStore
 from rearview.adapters.postgres.placeholders import PostgresPlaceholderNumbers
 from rearview.adapters.postgres.policies import PostgresPolicyStore, RememberedPolicies
 from rearview.adapters.postgres.search_units import SearchUnits
 from rearview.adapters.postgres.session_index import PostgresSessionIndex
 from rearview.adapters.redis.connection import RedisConnection
+from rearview.adapters.redis.handed_out import RedisHandedOut
 from rearview.adapters.redis.working_memory import RedisWorkingMemory
 from rearview.adapters.vault.aes_gcm_sealer import AesGcmSealer
 from rearview.domain.errors import Unavailable
@@ -31,8 +33,10 @@ from rearview.language.aliases import canonical
 from rearview.language.analyzer import RuleAnalyzer
 from rearview.language.facts import RuleFactExtractor, load_attributes
 from rearview.language.keyword_hashes import KeywordHashes
+from rearview.language.near_duplicate import MinHashNearDuplicates
 from rearview.language.pii import PatternRedactor
 from rearview.language.signals import turn_signals
+from rearview.language.warm_up import warm_up_analysis
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.embedder import Embedder
 from rearview.ports.job_queue import JobHandler
@@ -40,12 +44,14 @@ from rearview.rpc.interceptors import IdentityInterceptor
 from rearview.rpc.service_process import meanwhile, service_process
 from rearview.writer.append_events import EventAppender
 from rearview.writer.config import WriterConfig
+from rearview.writer.echo_guard import EchoGuard
 from rearview.writer.end_session import SessionEnder
 from rearview.writer.forget import Forgetter
 from rearview.writer.index_session import IndexingRules, SessionIndexer
 from rearview.writer.jobs import job_handlers
 from rearview.writer.merge_fresh_units import UnitMerger
 from rearview.writer.merge_schedule import MergeSchedule
+from rearview.writer.novelty import NoveltyGate
 from rearview.writer.redaction import RedactionParts
 from rearview.writer.remember import MemoryKeeper, TextReader
 from rearview.writer.servicer import WriterServicer
@@ -116,6 +122,7 @@ async def open_writer(
         units = SearchUnits(await _registered(calls, embedder, config.start_seconds))
         facts = RuleFactExtractor(load_attributes(config.attributes_file))
         analyzer, hasher = RuleAnalyzer(facts), KeywordHashes()
+        await asyncio.to_thread(warm_up_analysis, analyzer, clock.now())
         redaction = RedactionParts(
             PatternRedactor(),
             RememberedPolicies(PostgresPolicyStore(calls)),
@@ -124,9 +131,12 @@ async def open_writer(
         )
         merges = MergeSchedule()
         working_memory = RedisWorkingMemory(redis, clock)
+        handed_out = RedisHandedOut(redis)
         log = PostgresEventLog(calls)
         store = PostgresMemoryStore(calls, units)
         index = PostgresSessionIndex(jobs, units)
+        known = PostgresKnownStatements(jobs, units.generation)
+        novelty = NoveltyGate(known, embedder, analyzer, MinHashNearDuplicates(), clock)
         reader = TextReader(embedder, analyzer, hasher, canonical)
         rules = IndexingRules(
             batch_events=config.index_batch_events,
@@ -138,8 +148,10 @@ async def open_writer(
             ender=SessionEnder(log, clock),
             keeper=MemoryKeeper(store, reader, redaction, PostgresPlaceholderNumbers(calls), merges, clock),
             updater=MemoryUpdater(store, reader, redaction, clock),
-            forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, redaction, clock),
-            indexer=SessionIndexer(index, embedder, analyzer, hasher, merges, clock, rules),
+            forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, handed_out, redaction, clock),
+            indexer=SessionIndexer(
+                index, embedder, analyzer, hasher, EchoGuard(handed_out, clock), novelty, merges, clock, rules
+            ),
             merger=UnitMerger(index, batch_units=config.merge_batch_units),
         )
 

@@ -180,6 +180,17 @@ async def test_exports_and_imports_stream(gateway: RunningGateway, agent: Any) -
     assert (code, type(error)) == (grpc.StatusCode.INVALID_ARGUMENT, errors.InvalidFields)
 
 
+async def test_who_streams_without_a_credential_hears_why_it_is_refused(gateway: RunningGateway) -> None:
+    async def sent(pause_seconds: float) -> AsyncIterator[memory_service_pb2.ImportMemoriesRequest]:
+        for _ in range(3):
+            yield memory_service_pb2.ImportMemoriesRequest(parent="namespaces/agent", line="{}")
+            await asyncio.sleep(pause_seconds)
+
+    for attempt in range(100):
+        _, error = await failure_of(gateway.memories.ImportMemories(sent(attempt % 5 / 2_000)))
+        assert type(error) is errors.CredentialMissing
+
+
 async def test_receipts_and_traces_are_reached_through_their_namespaces(
     gateway: RunningGateway, agent: Any, database: DatabaseUrls
 ) -> None:

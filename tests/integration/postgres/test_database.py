@@ -1,12 +1,21 @@
-"""The pool of connections, when the server has closed them meanwhile."""
+"""The pool of connections, when the server has closed them meanwhile or hangs."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import socket
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from urllib.parse import urlsplit
 
 import psycopg
+import pytest
 
-from rearview.adapters.postgres.database import Database
+from rearview.adapters.postgres.database import Connection, Database
+from rearview.domain.errors import Unavailable
 from tests.support.stack import DatabaseUrls
 
 CONNECTIONS = 4
@@ -35,3 +44,95 @@ async def test_connections_that_the_server_closed_are_replaced_before_they_are_u
         after = await at_once(pool)
     assert len(set(after)) == CONNECTIONS
     assert not set(before) & set(after)
+
+
+@asynccontextmanager
+async def forwarder(port: int, target: int) -> AsyncIterator[None]:
+    """Pass connections on for the length of the block; before and after nobody listens."""
+
+    async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            while octets := await reader.read(65_536):
+                writer.write(octets)
+                await writer.drain()
+        writer.close()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        further_reader, further_writer = await asyncio.open_connection("127.0.0.1", target)
+        await asyncio.gather(pump(reader, further_writer), pump(further_reader, writer))
+
+    async with await asyncio.start_server(serve, "127.0.0.1", port):
+        yield
+
+
+async def test_a_server_that_was_away_for_long_is_found_again_soon(database: DatabaseUrls) -> None:
+    parts = urlsplit(database.service)
+    assert parts.port is not None
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    url = parts._replace(netloc=parts.netloc.replace(f":{parts.port}", f":{port}")).geturl()
+    async with Database(url, max_connections=2, acquire_timeout_seconds=0.5, vectors=False) as pool:
+        away_until = time.monotonic() + 8.0
+        while time.monotonic() < away_until:
+            with pytest.raises(Unavailable):
+                await pool.ping()
+        async with forwarder(port, parts.port):
+            back_at = time.monotonic()
+            while time.monotonic() < back_at + 10.0:
+                with suppress(Unavailable):
+                    await pool.ping()
+                    break
+            assert time.monotonic() - back_at < 4.0
+
+
+@asynccontextmanager
+async def hanging(connection: Connection) -> AsyncIterator[None]:
+    """Stop the backend of a connection for the length of the block: it neither answers nor closes."""
+    row = await (await connection.execute("SELECT pg_backend_pid()")).fetchone()
+    assert row is not None
+    os.kill(row[0], signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(row[0], signal.SIGCONT)
+
+
+async def ask_while_it_hangs(pool: Database, stack: AsyncExitStack, *, timeout_seconds: float | None = None) -> None:
+    async with pool.transaction(None, timeout_seconds=timeout_seconds) as connection:
+        await stack.enter_async_context(hanging(connection))
+        await (await connection.execute("SELECT 1")).fetchone()
+
+
+async def test_who_gives_up_on_a_server_that_hangs_waits_no_longer_and_the_pool_goes_on(database: DatabaseUrls) -> None:
+    async with Database(database.service, max_connections=1, vectors=False) as pool:
+        started = time.monotonic()
+        async with AsyncExitStack() as stack:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(ask_while_it_hangs(pool, stack), 0.3)
+            assert time.monotonic() - started < 4.0
+            await pool.ping()
+
+
+async def test_a_server_that_hangs_is_told_as_unavailable_though_nobody_gives_up(database: DatabaseUrls) -> None:
+    async with Database(database.service, max_connections=1, vectors=False) as pool:
+        started = time.monotonic()
+        async with AsyncExitStack() as stack:
+            with pytest.raises(Unavailable) as told:
+                await ask_while_it_hangs(pool, stack, timeout_seconds=0.3)
+            assert told.value.metadata == {"dependency": "postgresql"}
+            assert time.monotonic() - started < 6.0
+            await pool.ping()
+
+
+async def test_a_statement_is_cancelled_with_its_caller_and_its_connection_kept(database: DatabaseUrls) -> None:
+    async with Database(database.service, max_connections=1, vectors=False) as pool:
+        backends = []
+        for seconds in (60, 0):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.5), pool.transaction(None) as connection:
+                    row = await (await connection.execute("SELECT pg_backend_pid()")).fetchone()
+                    backends.append(row)
+                    await (await connection.execute("SELECT pg_sleep(%s)", [seconds])).fetchone()
+        assert len(backends) == 2
+        assert backends[0] == backends[1]

@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import json
 import logging
+import os
+import signal
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -318,3 +320,25 @@ async def test_notifications_are_listened_to_again_after_their_connection_was_lo
 
 async def _listens(jobs: Jobs) -> bool:
     return bool(await jobs.rows("SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND state = 'idle'"))
+
+
+async def test_a_worker_ends_though_its_database_hangs(jobs: Jobs) -> None:
+    recorder = Recorder()
+    async with jobs.worker(recorder, policy=replace(QUICK, drain_seconds=0.1)) as work:
+        await jobs.enqueue(1)
+        await wait_until(jobs.is_idle, "the first job")
+        backends = await jobs.rows("SELECT pid FROM pg_stat_activity WHERE application_name = 'rearview-jobs'")
+        assert backends
+        for (pid,) in backends:
+            os.kill(int(str(pid)), signal.SIGSTOP)
+        try:
+            await asyncio.sleep(3 * QUICK.poll_seconds)
+            work.cancel()
+            await asyncio.wait([work], timeout=20)
+            assert work.done()
+        finally:
+            for (pid,) in backends:
+                os.kill(int(str(pid)), signal.SIGCONT)
+    await jobs.enqueue(2)
+    async with jobs.worker(recorder):
+        await wait_until(lambda: recorder.seen == ["1", "2"], "the other job")

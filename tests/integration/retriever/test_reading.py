@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.event_reader import PostgresEventReader
 from rearview.adapters.postgres.memory_reader import PostgresMemoryReader
+from rearview.adapters.postgres.session_tail import PostgresSessionTail
 from rearview.domain.errors import NotFound
 from rearview.domain.event import CaptureOutcome, Event, EventRole, WorkingTurn
 from rearview.domain.forget import ForgetState
@@ -19,11 +20,14 @@ from rearview.domain.memory import MemoryState, MemoryType
 from rearview.domain.paging import PageRequest
 from rearview.domain.recall import MemoryFilter
 from rearview.language.query_reader import LanguageQueryReader
+from rearview.language.signals import turn_signals
+from rearview.ports.clock import SystemClock
 from rearview.ports.working_memory import SessionKey
 from rearview.retriever.get_forget_receipt import GetForgetReceipt
 from rearview.retriever.get_working_memory import GetWorkingMemory
 from rearview.retriever.list_memories import ListMemories
-from tests.integration.retriever.conftest import NOW, Bench
+from rearview.retriever.recent_turns import LoggedRecentTurns
+from tests.integration.retriever.conftest import Bench
 from tests.support.indexed_library import BASE, Library, Turn
 from tests.support.stack import DatabaseUrls
 
@@ -185,21 +189,24 @@ async def test_receipt(library: Library, pool: Database) -> None:
 
 
 async def test_working_memory(bench: Bench, library: Library, pool: Database) -> None:
-    turns = [Turn(f"第{at}句") for at in range(4)]
-    ids = library.events("s1", turns, [NOW] * 4, CaptureOutcome.PENDING)
+    turns, now = [Turn(f"第{at}句") for at in range(4)], datetime.now(UTC)
+    ids = library.events("s1", turns, [now] * 4, CaptureOutcome.PENDING)
     events = [
-        Event(event_id, EventRole.USER, turn.text, NOW, sequence=at, created_at=NOW)
+        Event(event_id, EventRole.USER, turn.text, now, sequence=at, created_at=now)
         for at, (event_id, turn) in enumerate(zip(ids, turns, strict=True), 1)
     ]
     key = SessionKey(library.scope.tenant_id, library.scope.namespace_id, "s1")
     await bench.working_memory.append(key, [WorkingTurn(event, 0.6) for event in events])
-    reading = GetWorkingMemory(bench.working_memory, PostgresEventReader(pool))
+    recent = LoggedRecentTurns(
+        bench.working_memory, PostgresSessionTail(pool), turn_signals, SystemClock(), patience_seconds=30
+    )
+    reading = GetWorkingMemory(recent, PostgresEventReader(pool))
     working = await reading.last_turns(library.scope, "s1", 3)
     assert [turn.event.event_id for turn in working.turns] == ids[1:]
     assert [turn.importance for turn in working.turns] == pytest.approx([0.6 / 1.6, 0.6 / 1.3, 0.6])
     assert working.expires_at is not None
     library.connection.execute("UPDATE event SET tombstoned = true WHERE event_id = %s", [ids[3]])
     after = await reading.last_turns(library.scope, "s1", 3)
-    assert [turn.event.event_id for turn in after.turns] == ids[1:3]
+    assert [turn.event.event_id for turn in after.turns] == ids[:3]
     with pytest.raises(NotFound):
         await reading.last_turns(library.scope, "s2", 3)

@@ -29,8 +29,27 @@ CONSTRAINTS = [
     "最多1200元",
     "不得外传",
     "至少 two hours，最多两个人",
+    "千万不要在周五下午发布。",
+    "绝对不能用明文密码",
+    "发布之前一定要先备份",
+    "严禁外带",
+    "Never deploy on Friday afternoons.",
+    "Please don't call me before 9am",
+    "deploy 的时候千万别 skip tests",
 ]
-NO_CONSTRAINTS = ["You must have been tired", "I must be dreaming", "We at least had fun", "至少还有你", "这不得不说"]
+NO_CONSTRAINTS = [
+    "You must have been tired",
+    "I must be dreaming",
+    "We at least had fun",
+    "至少还有你",
+    "这不得不说",
+    "他赚了一千万不止",
+    "我一定要去看看海",
+    "绝不好笑",
+    "Never mind!",
+    "Never been there, honestly",
+    "Please don't worry about me",
+]
 
 DROPPED = [
     "ok",
@@ -57,6 +76,8 @@ DROPPED = [
     "👍",
     "😂😂",
     "好的 thanks",
+    "ok thanks, 谢谢",
+    "OK thanks! 好的",
     "ｏｋ",
     "...",
     "",

@@ -173,3 +173,17 @@ async def test_closing_finishes_what_waits() -> None:
 async def test_senseless_bounds_are_refused(bad: dict[str, int]) -> None:
     with pytest.raises(InvalidModelInput, match=next(iter(bad))):
         BatchingEmbedder(GatedEmbedder(), **bad)
+
+
+async def test_closing_does_not_wait_for_a_model_that_hangs() -> None:
+    inner = GatedEmbedder()
+    batching = BatchingEmbedder(inner, max_wait_seconds=0, close_seconds=0.2)
+    running = asyncio.create_task(batching.embed_passages(["one"]))
+    await inner.begun.wait()
+    waiting = asyncio.create_task(batching.embed_passages(["two"]))
+    await settled()
+    await asyncio.wait_for(batching.close(), 10)
+    for call in (running, waiting):
+        with pytest.raises(ModelClosed):
+            await asyncio.wait_for(call, 10)
+    assert inner.closed

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from rearview.adapters.models.model_thread import ModelThread
 from rearview.domain.embedding_errors import ModelClosed, ModelOverloaded
 
 
-async def held_thread(**bounds: int) -> tuple[ModelThread, threading.Event, "asyncio.Task[bool]"]:
+async def held_thread(**bounds: Any) -> tuple[ModelThread, threading.Event, "asyncio.Task[bool]"]:
     """Return a thread that is busy until the event is set."""
     thread = ModelThread("test", **bounds)
     begun, release = threading.Event(), threading.Event()
@@ -83,3 +84,15 @@ async def test_closing_finishes_the_running_and_fails_the_waiting() -> None:
         await waiting
     with pytest.raises(ModelClosed):
         await thread.run(lambda: 2)
+
+
+async def test_closing_leaves_a_model_behind_that_hangs() -> None:
+    thread, release, busy = await held_thread(close_seconds=0.2)
+    waiting = asyncio.create_task(thread.run(lambda: 1))
+    await asyncio.sleep(0)
+    await asyncio.wait_for(thread.close(), 10)
+    with pytest.raises(ModelClosed):
+        await asyncio.wait_for(waiting, 10)
+    release.set()
+    assert await busy
+    await asyncio.wait_for(thread.close(), 10)

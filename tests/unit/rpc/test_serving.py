@@ -31,6 +31,7 @@ from rearview.rpc.interceptors import (
     ErrorInterceptor,
     IdentityInterceptor,
     MetricsInterceptor,
+    RefusedStreamInterceptor,
 )
 from rearview.rpc.server import LIVENESS, serve
 from rearview.telemetry.logs import configure_logging
@@ -133,14 +134,17 @@ async def test_who_is_still_sending_hears_why_the_stream_was_refused() -> None:
             yield messages.ImportMemoriesRequest(line=line)
             await asyncio.sleep(pause_seconds)
 
+    around = [ErrorInterceptor(), RefusedStreamInterceptor(), IdentityInterceptor(KEY)]
     async with (
-        running_server(register(new_servicer()), [ErrorInterceptor()]) as (address, _),
+        running_server(register(new_servicer()), around) as (address, _),
         open_channel(address) as channel,
     ):
         stub = memory_service_pb2_grpc.MemoryServiceStub(channel)
-        for attempt in range(100):
-            _, refused = await failure(stub.ImportMemories(lines(attempt % 5 / 2_000)))
-            assert type(refused) is errors.InvalidFields
+        refusals = {errors.InvalidFields: identity_metadata(CALLER, KEY), errors.CredentialMissing: ()}
+        for reason, metadata in refusals.items():
+            for attempt in range(100):
+                _, refused = await failure(stub.ImportMemories(lines(attempt % 5 / 2_000), metadata=metadata))
+                assert type(refused) is reason
 
 
 async def test_an_internal_error_of_a_service_behind_keeps_its_request_id() -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +37,7 @@ class BatchingEmbedder:
         max_batch_texts: int = 64,
         max_waiting_texts: int = 1024,
         max_wait_seconds: float = 0.004,
+        close_seconds: float = 5.0,
     ) -> None:
         """Wrap `inner`, which this closes too.
 
@@ -45,6 +46,7 @@ class BatchingEmbedder:
             max_batch_texts: a batch takes no further call once it holds this many texts.
             max_waiting_texts: bound of the queue.
             max_wait_seconds: how long an unfilled batch waits for company.
+            close_seconds: how long what waits may still take when this is closed.
 
         Raises:
             InvalidModelInput: a bound is not positive, or the wait is negative.
@@ -58,6 +60,7 @@ class BatchingEmbedder:
         self._max_batch_texts = max_batch_texts
         self._max_waiting_texts = max_waiting_texts
         self._max_wait_seconds = max_wait_seconds
+        self._close_seconds = close_seconds
         self._calls: deque[_Call] = deque()
         self._changed = asyncio.Condition()
         self._closed = False
@@ -91,12 +94,15 @@ class BatchingEmbedder:
         return await self._inner.embed_query(text)
 
     async def close(self) -> None:
-        """Finish what waits, then close the model."""
+        """Finish what waits, then close the model. What is not done in `close_seconds` fails with `ModelClosed`."""
         async with self._changed:
             self._closed = True
             self._changed.notify_all()
         if self._worker is not None:
-            await self._worker
+            await asyncio.wait((self._worker,), timeout=self._close_seconds)
+            self._worker.cancel()
+            await asyncio.gather(self._worker, return_exceptions=True)
+            _fail(self._calls, ModelClosed("the model was closed"))
         await self._inner.close()
 
     def _has_room(self, count: int) -> bool:
@@ -150,10 +156,11 @@ class BatchingEmbedder:
             vectors = await self._inner.embed_passages(texts)
             if vectors.shape[0] != len(texts):
                 raise ModelAnswerInvalid(f"{vectors.shape[0]} vectors for {len(texts)} texts")
+        except asyncio.CancelledError:
+            _fail(batch, ModelClosed("the model was closed"))
+            raise
         except Exception as failure:  # noqa: BLE001 -- handed to the callers, who know what to do with it
-            for call in batch:
-                if not call.outcome.done():
-                    call.outcome.set_exception(failure)
+            _fail(batch, failure)
             return
         start = 0
         for call in batch:
@@ -161,3 +168,9 @@ class BatchingEmbedder:
             if not call.outcome.done():
                 call.outcome.set_result(vectors[start:end].copy())
             start = end
+
+
+def _fail(calls: Iterable[_Call], failure: Exception) -> None:
+    for call in calls:
+        if not call.outcome.done():
+            call.outcome.set_exception(failure)

@@ -13,6 +13,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
+from rearview.adapters.postgres.bounded_connection import LONGEST_SILENCE_SECONDS, BoundedConnection
 from rearview.domain.errors import Conflict, DeadlineExceeded, Overloaded, Unavailable
 
 Connection: TypeAlias = AsyncConnection[TupleRow]
@@ -20,6 +21,10 @@ Connection: TypeAlias = AsyncConnection[TupleRow]
 _DEPENDENCY = "postgresql"
 # A last word of the server comes before the end of the stream; each takes a read.
 _MOST_READS = 4
+_GRACE_SECONDS = 1.0
+# The pool's pauses between attempts double: after a long outage it would sleep as long again. One that gives up soon
+# tries anew for the next caller.
+_RECONNECT_SECONDS = 2.0
 
 
 class Database:
@@ -43,13 +48,15 @@ class Database:
         kwargs: dict[str, Any] = {"autocommit": True, "connect_timeout": 5, "application_name": "rearview"}
         if options:
             kwargs["options"] = options
-        self._pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+        self._pool: AsyncConnectionPool[BoundedConnection] = AsyncConnectionPool(
             url,
+            connection_class=BoundedConnection,
             kwargs=kwargs,
             min_size=1,
             max_size=max_connections,
             max_waiting=max_waiting,
             timeout=acquire_timeout_seconds,
+            reconnect_timeout=_RECONNECT_SECONDS,
             configure=register_vector_async if vectors else None,
             check=_still_open,
             open=False,
@@ -71,7 +78,8 @@ class Database:
         """Yield a connection inside one transaction that works for `tenant_id` (None: no tenant's rows are seen).
 
         The connection is in pipeline mode: statements are sent at once and only fetching waits, so BEGIN, the tenant
-        and the first statements share a round trip. `timeout_seconds` bounds each statement on the server.
+        and the first statements share a round trip. `timeout_seconds` bounds each statement on the server; one that has
+        not answered a second later is taken for dead. Without it a statement may take LONGEST_SILENCE_SECONDS.
 
         Raises:
             Unavailable: PostgreSQL cannot be reached, went away, or had no connection free in time.
@@ -80,12 +88,22 @@ class Database:
             DeadlineExceeded: a statement ran into `timeout_seconds`.
         """
         with translated_errors():
-            async with self._pool.connection() as connection, connection.pipeline(), connection.transaction():
+            async with self._bounded(timeout_seconds) as connection, connection.pipeline(), connection.transaction():
                 await connection.execute(
                     "SELECT set_config('app.tenant', %s, true), set_config('statement_timeout', %s, true)",
                     [str(tenant_id or ""), str(int((timeout_seconds or 0) * 1000))],
                 )
                 yield connection
+
+    @asynccontextmanager
+    async def _bounded(self, timeout_seconds: float | None) -> AsyncIterator[BoundedConnection]:
+        async with self._pool.connection() as connection:
+            if timeout_seconds is not None:
+                connection.longest_silence_seconds = timeout_seconds + _GRACE_SECONDS
+            try:
+                yield connection
+            finally:
+                connection.longest_silence_seconds = LONGEST_SILENCE_SECONDS
 
     async def ping(self) -> None:
         """Ask PostgreSQL for a sign of life. Raises: Unavailable; Overloaded."""

@@ -1,6 +1,6 @@
 """The event log, capture traces and receipts as they are read."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -64,11 +64,6 @@ class PostgresEventReader:
         """Raises: NotFound."""
         async with self._database.transaction(scope.tenant_id, timeout_seconds=self._timeout_seconds) as connection:
             await self._require_session(connection, scope, session_id)
-
-    async def visible(self, scope: Scope, event_ids: Collection[UUID]) -> frozenset[UUID]:
-        """Return which of these events exist and are not forgotten."""
-        rows = await self._rows("visible_events", scope, {"events": list(event_ids)})
-        return frozenset(row[0] for row in rows)
 
     async def capture_trace(self, scope: Scope, session_id: str, event_id: UUID) -> CaptureTrace:
         """Return what became of an event."""

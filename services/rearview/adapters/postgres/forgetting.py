@@ -69,6 +69,7 @@ class PostgresForgetting:
                 else:
                     doomed = await _find_memories(connection, scope, target)
                 await self._tombstone(connection, scope, receipt_id, doomed, now)
+                await _revive_repetitions(connection, scope, doomed)
                 await _keep_receipt(connection, scope, command, receipt_id, doomed, now)
             receipt = await _read_receipt(connection, scope.tenant_id, receipt_id)
             turns = await _turns(connection, scope.tenant_id, receipt_id)
@@ -147,7 +148,9 @@ class PostgresForgetting:
 
 async def _find_session(connection: Connection, scope: Scope, target: ForgetSession) -> _Doomed:
     place: dict[str, Any] = {**_place(scope), "session_id": target.session_id}
-    await lock_sessions(connection, scope.tenant_id, scope.namespace_id, [target.session_id])
+    repeating = await connection.execute(_SQL["repeating_sessions"], place)
+    session_ids = sorted({target.session_id, *(row[0] for row in await repeating.fetchall())})
+    await lock_sessions(connection, scope.tenant_id, scope.namespace_id, session_ids)
     session = await connection.execute(_SQL["session_exists"], place)
     events = await connection.execute(_SQL["events_of_session"], place)
     exists = await session.fetchone() is not None
@@ -158,6 +161,16 @@ async def _find_session(connection: Connection, scope: Scope, target: ForgetSess
         raise NotFound("there is no such session", resource_name=str(SessionName(scope.namespace, target.session_id)))
     await connection.execute(MEMORY_SQL["lock"], {**place, "memory_ids": list(memory_ids)})
     return _Doomed((target.session_id,), memory_ids, event_ids, target.session_id)
+
+
+async def _revive_repetitions(connection: Connection, scope: Scope, doomed: _Doomed) -> None:
+    """Have turns of other sessions indexed anew that had only been told to repeat what goes."""
+    place: dict[str, Any] = {**_place(scope), "memory_ids": list(doomed.memory_ids)}
+    revived = await connection.execute(_SQL["revive_repetitions"], place)
+    session_ids = sorted(row[0] for row in await revived.fetchall())
+    await connection.execute(_SQL["drop_revived_links"], place)
+    for session_id in session_ids:
+        await enqueue_index(connection, scope.tenant_id, scope.namespace_id, session_id)
 
 
 async def _find_memories(connection: Connection, scope: Scope, target: ForgetMemories) -> _Doomed:

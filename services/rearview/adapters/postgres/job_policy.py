@@ -19,7 +19,7 @@ class JobPolicy:
     heartbeat_seconds: float = 2.5
     silent_seconds: float = 10.0
     poll_seconds: float = 1.0
-    drain_seconds: float = 30.0
+    drain_seconds: float = 10.0
     longest_restart_seconds: float = 15.0
 
     def retry_delay_seconds(self, attempts: int) -> float:

@@ -4,11 +4,11 @@ import asyncio
 import logging
 from typing import NoReturn
 
-import psycopg
 from procrastinate import App, PsycopgConnector
 from procrastinate.jobs import DeleteJobCondition
 from procrastinate.worker import Worker
 
+from rearview.adapters.postgres.bounded_connection import BoundedConnection
 from rearview.adapters.postgres.job_policy import JobPolicy
 from rearview.adapters.postgres.queries import load_queries
 
@@ -61,7 +61,7 @@ class JobWorker(Worker):
 
     async def _listen(self) -> NoReturn:
         """Wake up for notifications of our tasks, at most once in `_SETTLE_SECONDS`, however many come."""
-        async with await psycopg.AsyncConnection.connect(
+        async with await BoundedConnection.connect(
             self._database_url, autocommit=True, connect_timeout=5, application_name=APPLICATION_NAME
         ) as connection:
             await connection.execute(f"LISTEN {_CHANNEL}".encode())

@@ -11,12 +11,16 @@ from procrastinate import App, BaseRetryStrategy, JobContext, PsycopgConnector, 
 from procrastinate.jobs import Job
 from psycopg_pool import AsyncConnectionPool
 
+from rearview.adapters.postgres.bounded_connection import BoundedConnection
 from rearview.adapters.postgres.job_failures import JobFailed, describe
 from rearview.adapters.postgres.job_policy import JobPolicy
 from rearview.adapters.postgres.job_worker import APPLICATION_NAME, JobWorker, note_failure
 from rearview.ports.job_queue import JobHandler
 
 _LOG = logging.getLogger(__name__)
+
+_STOP_SECONDS = 2.0
+"""How long a worker whose jobs have ended may take to say so to the database."""
 
 # What a worker says of a job may get lost in a crash of the server: the job then runs once more. And the queue's table
 # is empty at one moment and full at the next, so a plan is made anew each time (one made when it was empty reads all of
@@ -52,11 +56,16 @@ class ProcrastinateJobQueue:
             await asyncio.shield(working)
         except asyncio.CancelledError:
             # The worker is told, not cancelled: a cancellation gets lost while its connections open, and a second one
-            # would cut short the jobs under way.
+            # would cut short the jobs under way. It is cancelled, again and again, when it has not ended after all: it
+            # then waits for a database that hangs.
             stopping.set()
+            loop = asyncio.get_running_loop()
+            overdue_at = loop.time() + self._policy.drain_seconds + _STOP_SECONDS
             while not working.done():
                 with suppress(asyncio.CancelledError):
-                    await asyncio.wait([working])
+                    await asyncio.wait([working], timeout=max(overdue_at - loop.time(), _STOP_SECONDS))
+                if not working.done() and loop.time() >= overdue_at:
+                    working.cancel()
             raise
 
     async def _work(self, handlers: Mapping[str, JobHandler], concurrency: int, stopping: asyncio.Event) -> None:
@@ -82,6 +91,7 @@ class ProcrastinateJobQueue:
         # A pool of our own, because procrastinate leaves its open when it fails while opening.
         async with AsyncConnectionPool(
             self._database_url,
+            connection_class=BoundedConnection,
             min_size=1,
             max_size=min(concurrency, 4) + 1,
             timeout=5.0,

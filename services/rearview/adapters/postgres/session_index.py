@@ -105,7 +105,9 @@ class PostgresSessionIndex:
         memory = found.get(memory_id)
         if memory is None or memory.state is not MemoryState.ACTIVE:
             return None
-        return OpenEpisode(memory, len(memory.event_ids))
+        place = {**_place(session), "memory_id": memory_id}
+        row = await (await dict_rows(connection, _SQL["turns_of_episode"], place)).fetchone()
+        return OpenEpisode(memory, row["turns"] if row else 0, event_of(row) if row else None)
 
     async def _count(self, connection: Connection, batch: IndexedBatch) -> None:
         session, counted = batch.pending.session, batch.counted
@@ -128,30 +130,40 @@ async def _has_changed(connection: Connection, batch: IndexedBatch) -> bool:
     gone = await dict_rows(connection, _SQL["no_longer_pending"], place)
     windows = await dict_rows(connection, _SQL["open_window_ids"], place)
     episode = pending.episode.memory if pending.episode else None
-    versions = await connection.execute(
-        MEMORY_SQL["lock"], {**place, "memory_ids": [episode.memory_id] if episode else []}
-    )
+    created = {memory.memory_id for memory in batch.created}
+    supported = {one.memory_id for one in batch.strengthened} - created
+    locked_ids = supported | ({episode.memory_id} if episode else set())
+    versions = await connection.execute(MEMORY_SQL["lock"], {**place, "memory_ids": sorted(locked_ids)})
     row, gone_row = await locked.fetchone(), await gone.fetchone()
     window_ids = [window["event_id"] for window in await windows.fetchall()]
-    version_rows = await versions.fetchall()
+    states = {memory_id: (version, state) for memory_id, version, state in await versions.fetchall()}
     if row is None or gone_row is None or gone_row["count"]:
         return True
     if row["indexed_sequence"] != pending.indexed_sequence:
         return True
     if window_ids != [turn.unit_id for turn in pending.windows.turns]:
         return True
+    if any(memory_id not in states or states[memory_id][1] != MemoryState.ACTIVE for memory_id in supported):
+        return True
     if episode is None:
         return False
-    return row["open_memory_id"] != episode.memory_id or [tuple(found) for found in version_rows] != [
-        (episode.memory_id, episode.version, int(MemoryState.ACTIVE))
-    ]
+    return row["open_memory_id"] != episode.memory_id or states.get(episode.memory_id) != (
+        episode.version,
+        int(MemoryState.ACTIVE),
+    )
 
 
 async def _write_session(connection: Connection, batch: IndexedBatch, now: datetime) -> None:
     place: dict[str, Any] = {**_place(batch.pending.session), "now": now}
     if batch.links:
         links = as_records(
-            {"memory_id": link.memory_id, "event_id": link.event_id, "sequence": link.sequence} for link in batch.links
+            {
+                "memory_id": link.memory_id,
+                "event_id": link.event_id,
+                "sequence": link.sequence,
+                "repeats": link.repeats,
+            }
+            for link in batch.links
         )
         await connection.execute(_SQL["link_events"], {**place, "links": links})
     if batch.captures:
@@ -160,11 +172,19 @@ async def _write_session(connection: Connection, batch: IndexedBatch, now: datet
                 "event_id": capture.event_id,
                 "outcome": int(capture.outcome),
                 "importance": capture.importance,
+                "bands": list(capture.bands),
                 "capture": {"reason": capture.reason, "stage_milliseconds": dict(capture.stage_milliseconds)},
             }
             for capture in batch.captures
         )
         await connection.execute(_SQL["capture_events"], {**place, "captures": captures})
+    if batch.strengthened:
+        strengthened = as_records(
+            {"memory_id": one.memory_id, "times": one.times, "first_said_at": one.first_said_at}
+            for one in batch.strengthened
+        )
+        for name in ("strengthen", "said_earlier"):
+            await connection.execute(_SQL[name], {**place, "strengthened": strengthened})
     await connection.execute(_SQL["drop_windows"], place)
     if batch.windows.turns:
         windows = as_records(_window_record(turn) for turn in batch.windows.turns)

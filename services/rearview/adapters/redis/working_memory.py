@@ -36,6 +36,34 @@ end
 return added
 """
 
+# KEYS and ARGV as for _APPEND, but the lifetime is in milliseconds and only lengthened.
+_REFILL = """
+local floor = tonumber(redis.call('HGET', KEYS[2], 'floor') or '0')
+local held, turns = {}, {}
+for _, text in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
+  local turn = cjson.decode(text)
+  if not held[turn['id']] then
+    held[turn['id']] = true
+    turns[#turns + 1] = {turn['seq'], text}
+  end
+end
+local added = 0
+for at = 3, #ARGV, 3 do
+  local sequence = tonumber(ARGV[at + 1])
+  if sequence > floor and not held[ARGV[at]] and redis.call('HEXISTS', KEYS[2], ARGV[at]) == 0 then
+    turns[#turns + 1] = {sequence, ARGV[at + 2]}
+    added = added + 1
+  end
+end
+if added == 0 then return 0 end
+table.sort(turns, function(one, other) return one[1] < other[1] end)
+local left = math.max(redis.call('PTTL', KEYS[1]), tonumber(ARGV[1]))
+redis.call('DEL', KEYS[1])
+for at = math.max(1, #turns - tonumber(ARGV[2]) + 1), #turns do redis.call('RPUSH', KEYS[1], turns[at][2]) end
+redis.call('PEXPIRE', KEYS[1], left)
+return added
+"""
+
 # KEYS: turns, note. ARGV: lifetime in seconds, sequence through which all goes, then ids.
 _FORGET = """
 local floor = math.max(tonumber(redis.call('HGET', KEYS[2], 'floor') or '0'), tonumber(ARGV[2]))
@@ -71,10 +99,17 @@ class RedisWorkingMemory:
 
     async def append(self, session: SessionKey, turns: Sequence[WorkingTurn]) -> None:
         """Add turns; see `WorkingMemory.append`."""
-        arguments: list[str | int] = [_LIFETIME_SECONDS, MAX_TURNS]
-        for turn in turns[-MAX_TURNS:]:
-            arguments += [str(turn.event.event_id), turn.event.sequence, turn_text(turn)]
-        await self._run(_APPEND, session, arguments)
+        await self._run(_APPEND, session, [_LIFETIME_SECONDS, MAX_TURNS, *_fields(turns)])
+
+    async def refill(self, session: SessionKey, turns: Sequence[WorkingTurn]) -> None:
+        """Put back turns that were lost; see `WorkingMemory.refill`."""
+        written_at = [turn.event.created_at for turn in turns if turn.event.created_at]
+        if not written_at:
+            return
+        left = max(written_at) + LIFETIME - self._clock.now()
+        left_milliseconds = int(left.total_seconds() * 1000)
+        if left_milliseconds > 0:
+            await self._run(_REFILL, session, [left_milliseconds, MAX_TURNS, *_fields(turns)])
 
     async def last_turns(self, session: SessionKey, count: int) -> WorkingTurns:
         """Return the last turns; see `WorkingMemory.last_turns`."""
@@ -103,6 +138,13 @@ class RedisWorkingMemory:
             return await client.eval(script, 2, turns_key(session), note_key(session), *arguments)
 
         await self._connection.call(evaluate)
+
+
+def _fields(turns: Sequence[WorkingTurn]) -> list[str | int]:
+    fields: list[str | int] = []
+    for turn in turns[-MAX_TURNS:]:
+        fields += [str(turn.event.event_id), turn.event.sequence, turn_text(turn)]
+    return fields
 
 
 def turns_key(session: SessionKey) -> str:

@@ -1,7 +1,8 @@
 """A refused stream of requests is read to its end, so that its sender hears why.
 
 A server that ends a call while the caller is still sending makes the caller's next send fail, and grpc.aio then
-reports INTERNAL from its own core instead of the status that the server gave.
+reports INTERNAL from its own core instead of the status that the server gave. It stands directly within the one that
+tells errors, so that whoever is refused further in - without a credential, too large - is heard out as well.
 """
 
 from __future__ import annotations

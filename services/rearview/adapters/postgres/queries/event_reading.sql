@@ -23,11 +23,19 @@ WHERE s.tenant_id = %(tenant)s AND s.namespace_id = %(namespace)s AND s.forgotte
 ORDER BY s.last_event_at DESC, s.session_id
 LIMIT %(limit)s::int;
 
--- name: visible_events
--- Which of these events may be shown.
-SELECT e.event_id FROM event e
+-- name: session_tail
+-- The last turns of a session, newest first, without their content.
+SELECT e.event_id, e.created_at FROM event e
+WHERE e.tenant_id = %(tenant)s AND e.namespace_id = %(namespace)s AND e.session_id = %(session)s AND NOT e.tombstoned
+ORDER BY e.sequence DESC
+LIMIT %(limit)s::int;
+
+-- name: session_events
+SELECT e.event_id, e.session_id, e.sequence, e.role, e.speaker, e.content, e.tool_call, e.image_caption, e.metadata,
+       e.redactions, e.occurred_at, e.created_at
+FROM event e
 WHERE e.tenant_id = %(tenant)s AND e.namespace_id = %(namespace)s AND e.event_id = ANY (%(events)s::uuid[])
-  AND NOT e.tombstoned;
+  AND e.session_id = %(session)s AND NOT e.tombstoned;
 
 -- name: capture_trace
 SELECT e.session_id, e.tombstoned, e.outcome, e.importance, e.capture, e.redactions, e.indexed_at,

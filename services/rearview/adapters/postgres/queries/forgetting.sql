@@ -17,6 +17,38 @@ UNION
 SELECT l.memory_id FROM memory_event l
 JOIN memory m ON m.tenant_id = l.tenant_id AND m.namespace_id = l.namespace_id AND m.memory_id = l.memory_id
 WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.event_id = ANY (%(event_ids)s) AND m.state <> 4
+  AND l.repeats IS NULL
+
+-- Other sessions that said again what this one had said first.
+-- name: repeating_sessions
+SELECT DISTINCT r.session_id FROM memory_event l
+JOIN memory_event r ON r.tenant_id = l.tenant_id AND r.namespace_id = l.namespace_id AND r.memory_id = l.memory_id
+WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.session_id = %(session_id)s AND l.repeats IS NULL
+  AND r.repeats IS NOT NULL AND r.session_id <> l.session_id
+
+-- What others said again is theirs still: it is looked at anew, and makes a memory of its own.
+-- name: revive_repetitions
+WITH revived AS (
+  UPDATE event e SET outcome = 1, capture = '{}', indexed_at = NULL
+  FROM memory_event l
+  WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.memory_id = ANY (%(memory_ids)s) AND l.repeats IS NOT NULL
+    AND e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id AND NOT e.tombstoned
+    AND e.outcome IN (4, 5)
+    AND NOT EXISTS (
+      SELECT FROM memory_event o
+      JOIN memory m ON m.tenant_id = o.tenant_id AND m.namespace_id = o.namespace_id AND m.memory_id = o.memory_id
+      WHERE o.tenant_id = l.tenant_id AND o.namespace_id = l.namespace_id AND o.event_id = l.event_id AND m.state <> 4)
+  RETURNING e.session_id, e.sequence)
+UPDATE session s
+SET indexed_sequence = least(s.indexed_sequence, r.first_sequence - 1), index_queued = true
+FROM (SELECT session_id, min(sequence) AS first_sequence FROM revived GROUP BY session_id) r
+WHERE s.tenant_id = %(tenant_id)s AND s.namespace_id = %(namespace_id)s AND s.session_id = r.session_id
+RETURNING s.session_id
+
+-- name: drop_revived_links
+DELETE FROM memory_event l USING event e
+WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.memory_id = ANY (%(memory_ids)s) AND l.repeats IS NOT NULL
+  AND e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id AND e.outcome = 1
 
 -- Events of these memories that no other memory needs.
 -- name: events_of_memories

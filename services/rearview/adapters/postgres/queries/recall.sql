@@ -125,7 +125,8 @@ WHERE m.state = ANY (%(memory_states)s::int2[])
   AND (%(end)s::timestamptz IS NULL OR u.occurred_at < %(end)s::timestamptz);
 
 -- name: source_events
--- The turns behind the units that were chosen: the turn itself, or the first sources of a memory without turns.
+-- The turns behind the units that were chosen: the turn itself and then those that said it again, or the first sources of
+-- a memory without turns.
 SELECT c.unit_id, e.event_id, e.session_id, e.sequence, e.role, e.speaker, e.content, e.tool_call, e.image_caption,
        e.metadata, e.redactions, e.occurred_at, e.created_at
 FROM unnest(%(units)s::uuid[], %(memories)s::uuid[]) AS c (unit_id, memory_id)
@@ -133,11 +134,15 @@ CROSS JOIN LATERAL (
   SELECT c.unit_id AS event_id WHERE c.unit_id <> c.memory_id
   UNION ALL
   (SELECT l.event_id FROM memory_event l
+   WHERE c.unit_id <> c.memory_id AND l.tenant_id = %(tenant)s AND l.namespace_id = %(namespace)s AND l.repeats = c.unit_id
+   ORDER BY l.event_id LIMIT %(limit)s::int - 1)
+  UNION ALL
+  (SELECT l.event_id FROM memory_event l
    WHERE c.unit_id = c.memory_id AND l.tenant_id = %(tenant)s AND l.namespace_id = %(namespace)s AND l.memory_id = c.memory_id
    ORDER BY l.session_id, l.sequence LIMIT %(limit)s::int)) l
 JOIN event e ON e.tenant_id = %(tenant)s AND e.namespace_id = %(namespace)s AND e.event_id = l.event_id
 WHERE NOT e.tombstoned
-ORDER BY c.unit_id, e.session_id, e.sequence;
+ORDER BY c.unit_id, e.event_id <> c.unit_id, e.session_id, e.sequence;
 
 -- name: unindexed_events
 -- Turns that no memory holds, among those asked for. One that was indexed after it had been found still counts: its unit
