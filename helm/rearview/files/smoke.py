@@ -29,7 +29,7 @@ def check_health(address: str) -> None:
 
 def new_tenant_key(address: str, operator_key: str, tenant: str) -> str:
     """Return the admin key of a new tenant."""
-    with Client(address, operator_key) as operator:
+    with Client.connect(address, operator_key) as operator:
         return operator.create_tenant(tenant).secret
 
 
@@ -52,7 +52,7 @@ def remember_and_forget(address: str, key: str) -> None:
     """Append a turn, find it, forget it, and see that it is not found any more."""
     name = f"smoke-{uuid.uuid4().hex[:12]}"
     code = f"Q{uuid.uuid4().int % 10**6:06}"
-    with Client(address, key, namespace=name) as client:
+    with Client.connect(address, key, namespace=name) as client:
         client.create_namespace(name)
         with client.session(name) as session:
             session.user(TURN.format(number=code[1:]))
