@@ -31,4 +31,4 @@ for image in "${images[@]}"; do
   name="${image/stores\//standin-}"
   nice buildah bud "${options[@]}" --tag "localhost/rearview/$name:$tag" --file "docker/$image.Dockerfile" .
 done
-buildah images --format '{{.Name}}:{{.Tag}} {{.Size}}' --filter reference=localhost/rearview/ 2> /dev/null || buildah images
+buildah images --filter 'reference=localhost/rearview/*'

@@ -44,7 +44,10 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
         if shutil.which(program) is None:
             pytest.fail(f"{program} is missing; these tests need podman, buildah and runc")
     if os.environ.get("REARVIEW_E2E_BUILD", "yes") == "yes":
-        built = subprocess.run([ROOT / "docker" / "build.sh", "--standin"], cwd=ROOT, check=False, timeout=3600)
+        images = [*(f"stores/{store}" for store in STORES), "migrate", *SERVICES]
+        built = subprocess.run(
+            [ROOT / "docker" / "build.sh", "--standin", *images], cwd=ROOT, check=False, timeout=3600
+        )
         assert built.returncode == 0
     documents: list[dict[str, Any]] = manifests(VALUES, "--no-hooks")
     secret = yaml.safe_load(subprocess.check_output([ROOT / "k8s" / "make-secret.sh", NAMESPACE], text=True))

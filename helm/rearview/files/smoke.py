@@ -8,6 +8,7 @@ import os
 import sys
 import time
 import uuid
+from typing import Any
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -22,7 +23,8 @@ def check_health(address: str) -> None:
     """End the process unless the public API serves; raises grpc.RpcError where nothing answers."""
     with grpc.insecure_channel(address) as channel:
         request = health_pb2.HealthCheckRequest(service="rearview.v1.MemoryService")
-        answer = health_pb2_grpc.HealthStub(channel).Check(request, timeout=PATIENCE_SECONDS, wait_for_ready=True)
+        health: Any = health_pb2_grpc.HealthStub(channel)  # its type hints know no methods
+        answer = health.Check(request, timeout=PATIENCE_SECONDS, wait_for_ready=True)
     if answer.status != health_pb2.HealthCheckResponse.SERVING:
         sys.exit(f"the gateway at {address} is not serving")
 
