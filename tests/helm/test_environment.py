@@ -17,6 +17,9 @@ SECRET_VALUES = {
     "REARVIEW_OPERATOR_KEY": f"rv_operator_{'k' * 48}",
     "REARVIEW_VAULT_KEY": "a:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
     "REARVIEW_EMBEDDER_API_KEY": "token",
+    "REARVIEW_LLM_API_KEY": "token",
+    "REARVIEW_S3_ACCESS_KEY": "rearview",
+    "REARVIEW_S3_SECRET_KEY": "secret",
 }
 
 

@@ -59,6 +59,7 @@ REFUSED = [
         id="secret-given-twice",
     ),
     pytest.param({"postgresql": {"bundled": False}}, "/secrets/databaseUrl", id="no-database"),
+    pytest.param({"minio": {"bundled": False}}, "s3.endpoint must name an S3 store", id="no-object-store"),
     pytest.param({"redis": {"bundled": False}}, "/secrets/redisUrl", id="no-redis"),
     pytest.param({"secrets": {"generate": False}}, "/secrets/internalKey", id="no-keys"),
     pytest.param({"ingress": {"enabled": True}}, "/ingress/host': minLength: got 0, want 1", id="ingress-without-host"),

@@ -18,6 +18,7 @@ from rearview.cli import (
     eval_commands,
     explain_command,
     stack_commands,
+    tiers_command,
 )
 
 app = typer.Typer(
@@ -34,6 +35,7 @@ eval_commands.register(app)
 calibrate_command.register(app)
 explain_command.register(app)
 bench_commands.register(app)
+tiers_command.register(app)
 
 
 def _join_lines(registered: typer.Typer) -> None:

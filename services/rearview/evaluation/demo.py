@@ -11,6 +11,8 @@ from rearview.client import Client, Turn
 from rearview.domain.errors import NotFound
 from rearview.evaluation.claims import Claims
 from rearview.evaluation.demo_conversation import DemoConversation, load_demo_conversation
+from rearview.evaluation.demo_facts import show_facts
+from rearview.evaluation.demo_tiers import show_tiers
 from rearview.evaluation.ingest import append_session, fresh_namespace, wait_until_indexed
 from rearview.evaluation.progress import shown_steps
 from rearview.v1 import event_pb2, forget_pb2, recall_pb2
@@ -66,7 +68,9 @@ def run_demo(client: Client, console: Console) -> Claims:
     _show_redaction(client, namespace, claims)
     _show_recalls(client, namespace, conversation, claims)
     _show_own_writes(client, namespace, claims)
+    show_facts(client, claims)
     _show_forget(client, namespace, claims)
+    show_tiers(client, claims)
     return claims
 
 

@@ -10,6 +10,7 @@ from rearview.adapters.models.registry import embedder_settings, open_embedder
 from rearview.adapters.postgres.credentials import PostgresApiKeyStore, PostgresCredentialStore
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.namespace_directory import PostgresNamespaceDirectory
+from rearview.adapters.postgres.namespace_policies import PostgresNamespacePolicyStore
 from rearview.adapters.postgres.namespaces import PostgresNamespaceStore
 from rearview.adapters.postgres.policies import PostgresPolicyStore
 from rearview.adapters.postgres.tenancy import PostgresTenantStore
@@ -132,7 +133,10 @@ async def run_gateway(
                 server,
             )
             add_NamespaceServiceServicer_to_server(
-                NamespaceServicer(authorizer, namespaces, display_names, clock, page_key), server
+                NamespaceServicer(
+                    authorizer, namespaces, display_names, PostgresNamespacePolicyStore(database), clock, page_key
+                ),
+                server,
             )
             add_TenantServiceServicer_to_server(
                 TenantServicer(

@@ -10,6 +10,7 @@ from rearview.domain.context_window import OpenWindows
 from rearview.domain.event import CaptureOutcome, Event
 from rearview.domain.memory import Memory
 from rearview.domain.unit_projection import KeywordStatistics, SearchUnit, UnitProjection
+from rearview.ports.stated_facts import StatedFact
 from rearview.ports.working_memory import SessionKey
 
 
@@ -37,6 +38,7 @@ class PendingEvents:
         windows: the last turns' windows.
         episode: the open episode, if any.
         last_appended_at: when the newest event was stored.
+        earlier: the last few events before these, in order, as context.
     """
 
     session: SessionKey
@@ -49,6 +51,7 @@ class PendingEvents:
     windows: OpenWindows
     episode: OpenEpisode | None
     last_appended_at: datetime | None
+    earlier: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,7 @@ class IndexedBatch:
         close_windows_at: when to look whether the session has fallen silent; None for not at all.
         merge_units_at: when to move closed units to the main index; None for not at all.
         strengthened: memories that were said again.
+        facts: what the turns state, in order; what of it is stored is decided in the transaction.
     """
 
     pending: PendingEvents
@@ -138,6 +142,7 @@ class IndexedBatch:
     close_windows_at: datetime | None = None
     merge_units_at: datetime | None = None
     strengthened: tuple[Strengthened, ...] = ()
+    facts: tuple[StatedFact, ...] = ()
 
 
 class SessionIndex(Protocol):

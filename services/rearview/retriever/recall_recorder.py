@@ -65,10 +65,12 @@ class BackgroundRecorder:
         while not self._queue.empty():
             self._on_loss(self._queue.get_nowait()[0])
 
-    def record(self, tenant_id: UUID, principal: str, scopes: Collection[Scope], trace: RecallTrace) -> None:
-        """Have a trace written."""
+    def record(
+        self, tenant_id: UUID, principal: str, scopes: Collection[Scope], trace: Callable[[], RecallTrace]
+    ) -> None:
+        """Have a trace made and written."""
         namespace_ids = [scope.namespace_id for scope in scopes]
-        self._put(TRACE, lambda: self._traces.write(tenant_id, principal, namespace_ids, trace))
+        self._put(TRACE, lambda: self._traces.write(tenant_id, principal, namespace_ids, trace()))
 
     def count_accesses(self, tenant_id: UUID, accessed: Mapping[UUID, Collection[UUID]], at: datetime) -> None:
         """Have accesses counted."""

@@ -96,7 +96,7 @@ class RetrieverServicer(retriever_service_pb2_grpc.RetrieverServiceServicer):
         """List memories."""
         wanted = list_memories_from_proto(request, self._page_key)
         page = await self._use.list_memories.page(
-            _readable(wanted.namespace), wanted.filter, wanted.states, wanted.page
+            _readable(wanted.namespace), wanted.filter, wanted.states, wanted.page, wanted.as_of
         )
         return pb.ListMemoriesResponse(
             memories=[memory_to_proto(memory, wanted.namespace, request.view) for memory in page.rows],

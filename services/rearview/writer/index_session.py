@@ -2,13 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from uuid import UUID
 
 from rearview.domain.capture import CaptureDecision, decide
 from rearview.domain.errors import Conflict
 from rearview.domain.event import Event
+from rearview.domain.extraction import TurnReading
 from rearview.domain.importance import reference_counts
 from rearview.domain.segmentation import DEFAULT_LONGEST_GAP, SegmentationRules
 from rearview.domain.turn_text import unit_text
@@ -21,6 +23,7 @@ from rearview.ports.session_index import EventCapture, IndexedBatch, PendingEven
 from rearview.ports.working_memory import SessionKey
 from rearview.writer.echo_guard import EchoGuard, Heard
 from rearview.writer.episodes import KeptTurn
+from rearview.writer.facts.turn_facts import FactMaker, keeping_what_states
 from rearview.writer.index_plan import IndexPlan
 from rearview.writer.merge_schedule import MergeSchedule
 from rearview.writer.novelty import Novelty, NoveltyGate
@@ -51,6 +54,7 @@ class SessionIndexer:
         merges: MergeSchedule,
         clock: Clock,
         rules: IndexingRules,
+        facts: FactMaker,
     ) -> None:
         self._index = index
         self._embedder = embedder
@@ -61,6 +65,7 @@ class SessionIndexer:
         self._merges = merges
         self._clock = clock
         self._rules = rules
+        self._facts = facts
 
     async def index(self, session: SessionKey) -> None:
         """Index all pending events of a session; does nothing for a session that is gone.
@@ -103,6 +108,8 @@ class SessionIndexer:
         stages: dict[str, float] = {}
         heard = await self._echoes.heard(pending)
         read = await self._read(heard, stages)
+        readings = await self._stated(pending, heard, stages)
+        read = keeping_what_states(read, readings)
         kept = await self._embedded(pending, read, stages)
         novelty = await self._novelty.part(pending, kept, stages)
         generation = self._embedder.generation
@@ -118,7 +125,10 @@ class SessionIndexer:
         tenant_id, namespace_id = pending.session.tenant_id, pending.session.namespace_id
         statistics = await self._index.statistics(tenant_id, namespace_id, plan.bags_beyond(MAX_TERMS))
         units, grown = plan.projections(statistics)
-        merge_at = self._merges.due(tenant_id, namespace_id, len(plan.finished), now)
+        memories = {event_id: memory for event_id, (_, memory) in plan.opened.items()}
+        facts = await self._facts.of_turns(pending, read, readings, memories, statistics, now)
+        merging = len(plan.finished) + len(facts)
+        merge_at = self._merges.due(tenant_id, namespace_id, merging, now)
         opens = pending.windows_closed and not plan.windows_closed
         batch = IndexedBatch(
             pending=pending,
@@ -129,7 +139,7 @@ class SessionIndexer:
             grown=grown,
             windows=plan.windows,
             counted=plan.counted(units),
-            captures=tuple(_captures(read, plan, novelty, stages)),
+            captures=tuple(_captures(read, plan, novelty, readings, stages)),
             strengthened=tuple(plan.strengthened.values()),
             speakers={turn.speaker: turn.event.speaker for turn in kept if turn.speaker},
             open_episode_id=plan.open_episode.memory_id if plan.open_episode else None,
@@ -137,10 +147,11 @@ class SessionIndexer:
             indexed_sequence=max((event.sequence for event in pending.events), default=pending.indexed_sequence),
             close_windows_at=now + self._rules.silent_after if opens or look_again else None,
             merge_units_at=merge_at,
+            facts=facts,
         )
         written = await self._index.write(batch, now=now)
         if written:
-            self._merges.committed(tenant_id, namespace_id, len(plan.finished), merge_at, now)
+            self._merges.committed(tenant_id, namespace_id, merging, merge_at, now)
         return written
 
     async def _read(
@@ -165,6 +176,15 @@ class SessionIndexer:
         result = await asyncio.to_thread(read) if events else []
         stages["analyse"] = _milliseconds_each(started, len(events))
         return result
+
+    async def _stated(
+        self, pending: PendingEvents, heard: Sequence[Heard], stages: dict[str, float]
+    ) -> Mapping[UUID, TurnReading]:
+        started = time.perf_counter()
+        events = [one.event for one in heard]
+        readings = await self._facts.read(pending.session.tenant_id, events, pending.earlier)
+        stages["facts"] = _milliseconds_each(started, len(pending.events))
+        return readings
 
     async def _embedded(
         self,
@@ -200,6 +220,7 @@ def _captures(
     read: Sequence[tuple[Event, Analysis, CaptureDecision]],
     plan: IndexPlan,
     novelty: Novelty,
+    readings: Mapping[UUID, TurnReading],
     stages: dict[str, float],
 ) -> list[EventCapture]:
     captures = []
@@ -207,12 +228,17 @@ def _captures(
         repetition = novelty.repetitions.get(event.event_id)
         boundary = plan.boundaries.get(event.event_id)
         reason = f"{decision.reason}; new segment: {boundary}" if boundary else decision.reason
+        reading = readings.get(event.event_id)
+        if repetition is not None:
+            reason = f"{decision.reason}; {repetition.reason}"
+        if reading is not None:
+            reason = f"{reason}; {len(reading.facts)} statements read by {reading.provenance.extractor}"
         captures.append(
             EventCapture(
                 event_id=event.event_id,
                 outcome=repetition.outcome if repetition else decision.outcome,
                 importance=decision.importance,
-                reason=f"{decision.reason}; {repetition.reason}" if repetition else reason,
+                reason=reason,
                 stage_milliseconds=stages,
                 bands=novelty.bands.get(event.event_id, ()),
             )

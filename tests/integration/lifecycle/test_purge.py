@@ -153,6 +153,7 @@ async def test_the_receipt_says_what_was_erased_and_proves_it(lifecycle: Lifecyc
         "postgres.memory": len(found),
         "postgres.event": len(events),
         "postgres.memory_event": links,
+        "postgres.memory_source": 0,
         "postgres.memory_stats": 0,
         "postgres.search_unit": units,
         "postgres.open_window": 0,

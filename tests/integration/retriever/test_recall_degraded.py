@@ -89,8 +89,17 @@ async def test_without_redis(bench: Bench, filled: Library) -> None:
         assert without_session.degraded == ()
 
 
-async def test_cold_is_said_to_be_left_out(bench: Bench, filled: Library) -> None:
-    assert (await bench.ask("预算", filled.scope, include_cold=True)).degraded == ("cold",)
+async def test_cold_is_said_to_be_left_out_where_anything_is_cold(bench: Bench, filled: Library) -> None:
+    assert (await bench.ask("预算", filled.scope, include_cold=True)).degraded == ()
+    filled.connection.execute(
+        "INSERT INTO cold_segment (tenant_id, namespace_id, segment_id, object_key, generation, memories, units,"
+        " index_bytes, total_bytes, block_offsets, first_occurred, last_occurred, created_at)"
+        " VALUES (%s, %s, gen_random_uuid(), 'k', 1, 1, 1, 1, 1, '{0,1}', now(), now(), now())",
+        [filled.scope.tenant_id, filled.scope.namespace_id],
+    )
+    recalled = await bench.ask("预算", filled.scope, include_cold=True)
+    assert recalled.degraded == ("cold",)
+    assert recalled.hits
 
 
 async def test_the_deadline_is_kept(bench: Bench, filled: Library) -> None:

@@ -52,6 +52,17 @@ async def enqueue_merge(connection: Connection, tenant_id: UUID, namespace_id: U
     )
 
 
+async def enqueue_summary(connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_id: UUID) -> None:
+    """Have the history told anew that a fact's value is part of."""
+    await _enqueue(
+        connection,
+        "summarise_fact",
+        f"summary:{tenant_id}:{namespace_id}:{memory_id}",
+        {"tenant_id": str(tenant_id), "namespace_id": str(namespace_id), "memory_id": str(memory_id)},
+        None,
+    )
+
+
 async def enqueue_purge(connection: Connection, tenant_id: UUID, receipt_id: UUID, purge_after: datetime) -> None:
     """Have a forget carried out to its end."""
     await _enqueue(
@@ -70,6 +81,28 @@ async def enqueue_clear_working_memory(connection: Connection, tenant_id: UUID, 
         "clear_working_memory",
         f"working_memory:{tenant_id}:{receipt_id}",
         {"tenant_id": str(tenant_id), "receipt_id": str(receipt_id)},
+        None,
+    )
+
+
+async def enqueue_operation(connection: Connection, tenant_id: UUID, operation_id: UUID) -> None:
+    """Have an operation carried out."""
+    await _enqueue(
+        connection,
+        "operation",
+        f"operation:{tenant_id}:{operation_id}",
+        {"tenant_id": str(tenant_id), "operation_id": str(operation_id)},
+        None,
+    )
+
+
+async def enqueue_sweep(connection: Connection, tenant_id: UUID, namespace_id: UUID) -> None:
+    """Have a namespace swept."""
+    await _enqueue(
+        connection,
+        "sweep",
+        f"sweep:{tenant_id}:{namespace_id}",
+        {"tenant_id": str(tenant_id), "namespace_id": str(namespace_id)},
         None,
     )
 

@@ -1,5 +1,6 @@
 """The index of sessions in PostgreSQL."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
@@ -9,13 +10,14 @@ from rearview.adapters.postgres.audit import ActingService, record_audit
 from rearview.adapters.postgres.consequences import bump_epoch, enqueue_close_windows, enqueue_merge
 from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.event_rows import event_of
+from rearview.adapters.postgres.facts import FactsWritten, FactWriter
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
 from rearview.adapters.postgres.memory_rows import insert_memories, read_memories, replace_memory
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records, float_bytes, floats_of
 from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
 from rearview.domain.context_window import OpenWindows, WindowedTurn
-from rearview.domain.keyword_bag import KeywordBag
+from rearview.domain.keyword_bag import KeywordBag, count_units
 from rearview.domain.memory import Memory, MemoryState
 from rearview.domain.names import SessionName
 from rearview.domain.turn_text import asks
@@ -34,6 +36,7 @@ class PostgresSessionIndex:
     def __init__(self, database: Database, units: SearchUnits) -> None:
         self._database = database
         self._units = units
+        self._facts = FactWriter(units)
 
     async def pending(self, session: SessionKey, *, limit: int) -> PendingEvents | None:
         """Return what is to be indexed; see `SessionIndex.pending`."""
@@ -42,12 +45,14 @@ class PostgresSessionIndex:
             claimed = await dict_rows(connection, _SQL["claim_session"], place)
             named = await dict_rows(connection, _SQL["namespace_name"], place)
             events = await dict_rows(connection, _SQL["pending_events"], place)
+            before = await dict_rows(connection, _SQL["earlier_events"], place)
             last = await dict_rows(connection, _SQL["last_appended"], place)
             windows = await dict_rows(connection, _SQL["open_windows"], place)
             row, namespace = await claimed.fetchone(), await named.fetchone()
             if row is None or namespace is None:
                 return None
             found = [event_of(event) for event in await events.fetchall()]
+            earlier = [event_of(event) for event in await before.fetchall()]
             last_row = await last.fetchone()
             turns = tuple(_window_of(window) for window in await windows.fetchall())
             episode = await self._open_episode(connection, session, row["open_memory_id"])
@@ -62,6 +67,7 @@ class PostgresSessionIndex:
             windows=OpenWindows(turns),
             episode=episode,
             last_appended_at=last_row["created_at"] if last_row else None,
+            earlier=tuple(reversed(earlier)),
         )
 
     async def statistics(self, tenant_id: UUID, namespace_id: UUID, terms: Collection[int]) -> KeywordStatistics:
@@ -84,11 +90,12 @@ class PostgresSessionIndex:
                 await self._units.insert(connection, tenant_id, namespace_id, batch.units, now)
             if batch.grown:
                 await self._units.grow(connection, tenant_id, namespace_id, batch.grown)
-            await _write_session(connection, batch, now)
-            await self._count(connection, batch)
+            written = await self._facts.write(connection, tenant_id, namespace_id, batch.facts, now)
+            await _write_session(connection, batch, written.superseded, now)
+            await self._count(connection, batch, written)
             if batch.speakers:
                 await _know_speakers(connection, session, batch.speakers)
-            await _write_consequences(connection, batch, now)
+            await _write_consequences(connection, batch, now, breaking=bool(written.superseded))
         return True
 
     async def merge_fresh_units(self, tenant_id: UUID, namespace_id: UUID, *, limit: int) -> int:
@@ -109,7 +116,7 @@ class PostgresSessionIndex:
         row = await (await dict_rows(connection, _SQL["turns_of_episode"], place)).fetchone()
         return OpenEpisode(memory, row["turns"] if row else 0, event_of(row) if row else None)
 
-    async def _count(self, connection: Connection, batch: IndexedBatch) -> None:
+    async def _count(self, connection: Connection, batch: IndexedBatch, facts: FactsWritten) -> None:
         session, counted = batch.pending.session, batch.counted
         delta = NamespaceDelta(
             units=counted.units,
@@ -119,7 +126,11 @@ class PostgresSessionIndex:
             memories=len(batch.created),
             size_bytes=_added_bytes(batch),
         )
-        await self._units.count(connection, session.tenant_id, session.namespace_id, delta, counted.terms)
+        terms = Counter(counted.terms)
+        terms.update(count_units(facts.bags))
+        await self._units.count(
+            connection, session.tenant_id, session.namespace_id, delta + facts.added, dict(sorted(terms.items()))
+        )
 
 
 async def _has_changed(connection: Connection, batch: IndexedBatch) -> bool:
@@ -153,7 +164,9 @@ async def _has_changed(connection: Connection, batch: IndexedBatch) -> bool:
     )
 
 
-async def _write_session(connection: Connection, batch: IndexedBatch, now: datetime) -> None:
+async def _write_session(
+    connection: Connection, batch: IndexedBatch, superseded: Mapping[UUID, tuple[UUID, ...]], now: datetime
+) -> None:
     place: dict[str, Any] = {**_place(batch.pending.session), "now": now}
     if batch.links:
         links = as_records(
@@ -173,7 +186,11 @@ async def _write_session(connection: Connection, batch: IndexedBatch, now: datet
                 "outcome": int(capture.outcome),
                 "importance": capture.importance,
                 "bands": list(capture.bands),
-                "capture": {"reason": capture.reason, "stage_milliseconds": dict(capture.stage_milliseconds)},
+                "capture": {
+                    "reason": capture.reason,
+                    "stage_milliseconds": dict(capture.stage_milliseconds),
+                    "superseded_ids": [str(memory_id) for memory_id in superseded.get(capture.event_id, ())],
+                },
             }
             for capture in batch.captures
         )
@@ -212,7 +229,7 @@ async def _know_speakers(connection: Connection, session: SessionKey, speakers: 
     )
 
 
-async def _write_consequences(connection: Connection, batch: IndexedBatch, now: datetime) -> None:
+async def _write_consequences(connection: Connection, batch: IndexedBatch, now: datetime, *, breaking: bool) -> None:
     session = batch.pending.session
     tenant_id, namespace_id = session.tenant_id, session.namespace_id
     if batch.close_windows_at:
@@ -229,7 +246,7 @@ async def _write_consequences(connection: Connection, batch: IndexedBatch, now: 
             now,
             f"events={len(batch.captures)} memories={len(batch.created)} units={len(batch.units)}",
         )
-    await bump_epoch(connection, tenant_id, namespace_id, breaking=False)
+    await bump_epoch(connection, tenant_id, namespace_id, breaking=breaking)
 
 
 def _added_bytes(batch: IndexedBatch) -> int:

@@ -18,6 +18,15 @@ WHERE e.tenant_id = %(tenant_id)s AND e.namespace_id = %(namespace_id)s AND e.se
   AND e.sequence > s.indexed_sequence AND e.outcome = 1 AND NOT e.tombstoned
 ORDER BY e.sequence LIMIT %(limit)s
 
+-- name: earlier_events
+SELECT e.event_id, e.sequence, e.role, e.speaker, e.content, e.tool_call, e.image_caption, e.redactions, e.occurred_at,
+       e.created_at
+FROM event e
+JOIN session s ON s.tenant_id = e.tenant_id AND s.namespace_id = e.namespace_id AND s.session_id = e.session_id
+WHERE e.tenant_id = %(tenant_id)s AND e.namespace_id = %(namespace_id)s AND e.session_id = %(session_id)s
+  AND e.sequence <= s.indexed_sequence AND NOT e.tombstoned
+ORDER BY e.sequence DESC LIMIT 4
+
 -- name: last_appended
 SELECT created_at FROM event
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s
@@ -44,10 +53,12 @@ WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND event_id
 SELECT event_id FROM open_window
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s ORDER BY sequence
 
+-- A turn's memory that is a fact, too, has its link already.
 -- name: link_events
 INSERT INTO memory_event (tenant_id, namespace_id, session_id, memory_id, event_id, sequence, repeats)
 SELECT %(tenant_id)s, %(namespace_id)s, %(session_id)s, r.memory_id, r.event_id, r.sequence, r.repeats
 FROM json_to_recordset(%(links)s::json) AS r (memory_id uuid, event_id uuid, sequence bigint, repeats uuid)
+ON CONFLICT DO NOTHING
 
 -- Said again is used again. Rows come in the order of their ids, so that two transactions never wait for each other.
 -- name: strengthen
