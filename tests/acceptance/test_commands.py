@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from rearview.client import Client, Turn
+from tests.support.client_steps import indexed
 from tests.support.commands import last_json, rearview
 from tests.support.supervised_stack import SupervisedStack
 
@@ -152,3 +154,30 @@ def test_doctor(stack: SupervisedStack) -> None:
     assert content["ok"] is True
     services = ("postgres", "pgvector", "migrations", "valkey", "s3", "writer", "retriever", "lifecycle", "gateway")
     assert {part: verdicts[part] for part in services} == dict.fromkeys(services, "ok")
+
+
+def test_explain_says_what_became_of_a_turn(stack: SupervisedStack, client: Client) -> None:
+    passport = "我的护照放在书房左边的抽屉里，电话 13912345678"
+    events = client.append_events("s1", [Turn("user", text) for text in (passport, "好的，谢谢！", passport)]).events
+    client.end_session("s1")
+    indexed(client)
+    told = []
+    for event in events:
+        result = rearview(stack.folder.root, "explain", event.name, "--json")
+        assert result.returncode == 0, result.stderr
+        assert "护照" not in result.stdout
+        told.append(last_json(result))
+    assert [one["outcome"] for one in told] == ["kept", "dropped", "merged"]
+    assert told[2]["memories"] == told[0]["memories"] != []
+    assert told[0]["redactions"] == ["PHONE"]
+    assert told[0]["stage_milliseconds"]["novelty"] > 0
+    assert rearview(stack.folder.root, "explain", "nonsense", "--json").returncode == 1
+
+
+def test_calibrate_measures_the_built_in_model(stack: SupervisedStack, tmp_path: Path) -> None:
+    result = rearview(stack.folder.root, "calibrate", "--json")
+    assert result.returncode == 0, result.stderr
+    figures = last_json(result)
+    assert figures["segment_boundary_cosine"] == pytest.approx(0.336, abs=0.01)
+    assert figures["card"] is None
+    assert rearview(tmp_path, "calibrate", "--model", str(tmp_path / "nothing"), "--json").returncode == 1

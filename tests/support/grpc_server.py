@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 
 import grpc.aio
@@ -20,6 +20,7 @@ async def running_server(
     max_message_bytes: int = 1_000_000,
     drain_seconds: float = 5.0,
     max_concurrent_calls: int | None = None,
+    readiness: Callable[[], Awaitable[bool]] | None = None,
 ) -> AsyncIterator[tuple[str, asyncio.Event]]:
     """Yield its address and the event that makes it drain and stop."""
     stop = asyncio.Event()
@@ -35,6 +36,7 @@ async def running_server(
             max_concurrent_calls=max_concurrent_calls,
             on_started=port.set_result,
             stop=stop,
+            readiness=readiness,
         )
     )
     try:

@@ -10,7 +10,17 @@ import inspect
 
 import typer
 
-from rearview.cli import bench_commands, demo_command, doctor_command, eval_commands, mcp_command, stack_commands
+from rearview.cli import (
+    bench_commands,
+    calibrate_command,
+    demo_command,
+    doctor_command,
+    eval_commands,
+    explain_command,
+    mcp_command,
+    stack_commands,
+    tiers_command,
+)
 
 app = typer.Typer(
     name="rearview",
@@ -24,7 +34,10 @@ doctor_command.register(app)
 demo_command.register(app)
 mcp_command.register(app)
 eval_commands.register(app)
+calibrate_command.register(app)
+explain_command.register(app)
 bench_commands.register(app)
+tiers_command.register(app)
 
 
 def _join_lines(registered: typer.Typer) -> None:

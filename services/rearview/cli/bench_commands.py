@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from rearview.evaluation.progress import Steps
 
 MIB = 1024 * 1024
+MOST_THROUGH_THE_API = 5_000
+MOST_COMPARED = 100
+"""Of so many questions the vector search is made again, exactly."""
 
 commands = typer.Typer(
     name="bench",
@@ -90,26 +93,114 @@ def recall(
     memories: MemoriesOption = 10_000,
     clients: ClientsOption = 1,
     queries: Annotated[int, typer.Option(help="How many questions to ask.", min=1)] = 500,
+    neighbours: Annotated[
+        int, typer.Option(help="How many units of another namespace stand in the same tables.", min=0)
+    ] = 0,
+    texts: Annotated[
+        Path | None,
+        typer.Option(
+            help="File of the texts that turns are composed of, one a line; default made-up ones.", exists=True
+        ),
+    ] = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """How long an agent waits for the right memories.
 
     Fills a namespace, then asks questions about what was said, ten memories each, past every cache. The times are
-    those of a call as the client sees it; per_s counts calls. recall@10 is null: this version offers no exact search
-    to compare with. For the quality of recall see `rearview eval`.
+    those of a call as the client sees it; per_s counts calls. recall@10 and recall@100 say which share of the nearest
+    units of an exact search the vector index found; null where the search is exact, as in small namespaces. For the
+    quality of recall see `rearview eval`.
+
+    Up to 5,000 memories go through the public API. More of them, --neighbours and --texts are written straight into the
+    tables ("filled": "in bulk"): each turn is two of a bounded number of texts and its vector the sum of their real
+    ones; windows, keywords and episodes are the writer's own. With --texts every 40th line is asked and not stored, and
+    the last tenth of the lines is a domain of its own that is inserted last, through the finished index.
 
     Example:
 
-      rearview bench recall --memories 50000 --clients 8 --json
+      rearview bench recall --memories 100000 --clients 8 --json
     """
+    from rearview.cli.bulk_filling import BulkFilling
+    from rearview.cli.index_recall import index_recall
+    from rearview.evaluation.bench_recall import bench_recall, through_the_api
 
-    from rearview.evaluation.bench_recall import bench_recall
+    folder = DataFolder.choose(data_dir, os.environ)
+    in_bulk = memories > MOST_THROUGH_THE_API or bool(neighbours) or texts is not None
+    asked: list[str] = []
 
     def measured(client: Client, memories: int, clients: int, steps: Steps) -> BenchFigures:
-        return bench_recall(client, memories, clients, queries, steps)
+        filling = through_the_api(client, memories, queries, steps)
+        if in_bulk:
+            filling = BulkFilling(folder, client, texts, steps, neighbours=neighbours).filling(memories, queries)
 
-    _measure(measured, memories, clients, data_dir, as_json, {"queries": queries, "recall@10": None})
+        def noted(namespace: str) -> Sequence[str]:
+            asked.extend(filling(namespace))
+            return asked
+
+        return bench_recall(client, noted, clients, queries, steps)
+
+    def compared(figures: BenchFigures) -> dict[str, object]:
+        found = index_recall(folder, figures.namespace, asked[:MOST_COMPARED])
+        return {
+            "queries": queries,
+            "neighbours": neighbours,
+            "filled": "in bulk" if in_bulk else "through the API",
+            "recall@10": round(found.at_10, 4) if found else None,
+            "recall@100": round(found.at_100, 4) if found else None,
+        }
+
+    _measure(measured, memories, clients, data_dir, as_json, compared)
+
+
+@commands.command()
+def tiers(
+    memories: Annotated[int, typer.Option(help="How many memories to remember and to move.", min=1)] = 2_000,
+    clients: ClientsOption = 4,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """How fast memories move to the warm and the cold tier, and that none is lost.
+
+    Remembers made-up texts, sweeps them all to the warm tier, then to the cold one, and reads every one of them again.
+    hot_to_warm_per_s and warm_to_cold_per_s count memories over the time of each sweep; lost counts memories that
+    cannot be read afterwards or read differently.
+
+    Example:
+
+      rearview bench tiers --memories 20000 --json
+    """
+    from rearview.evaluation.bench_tiers import bench_tiers
+    from rearview.evaluation.progress import shown_steps
+
+    with failures(as_json), admin_client(data_dir) as client, shown_steps(err) as steps:
+        figures = bench_tiers(client, memories, clients, steps)
+    print_figures({**figures, "memories": memories}, as_json)
+
+
+@commands.command()
+def cache(
+    memories: MemoriesOption = 10_000,
+    queries: Annotated[int, typer.Option(help="How many questions to ask of each kind.", min=1)] = 200,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """How long an agent waits for an answer that was given before.
+
+    Fills a namespace and asks questions past the cache, again in the same words, and again in other words; then appends
+    a turn before each question, ten of them over and over. Times are those of a call as the client sees it, the shares
+    of hits those that the answers tell.
+
+    Example:
+
+      rearview bench cache --memories 100000 --json
+    """
+    from rearview.evaluation.bench_cache import bench_cache
+    from rearview.evaluation.progress import shown_steps
+
+    with failures(as_json), admin_client(data_dir) as client, shown_steps(err) as steps:
+        figures = bench_cache(client, memories, queries, steps)
+    print_figures({**figures, "memories": memories, "queries": queries}, as_json)
 
 
 @commands.command()
@@ -150,7 +241,7 @@ def _measure(
     clients: int,
     data_dir: Path | None,
     as_json: bool,
-    further: dict[str, object] | None = None,
+    further: Callable[[BenchFigures], dict[str, object]] | None = None,
 ) -> None:
     from rearview.cli.stack_figures import database_bytes, peak_memory
     from rearview.evaluation.progress import shown_steps
@@ -161,12 +252,13 @@ def _measure(
             before = database_bytes(folder)
             figures = bench(client, memories, clients, steps)
             grown = database_bytes(folder) - before
+            more = further(figures) if further else {}
         result = {
             **figures.as_json(),
             "memories": memories,
             "clients": clients,
             "bytes_per_memory": round(grown / memories),
             "peak_rss_mb": round(memory.rss_bytes / MIB),
-            **(further or {}),
+            **more,
         }
     print_figures(result, as_json)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rearview.cli import scenario_command
+from rearview.cli import cache_pairs_command, scenario_command
 from rearview.cli.borrowed_stack import admin_client
 from rearview.cli.output import DataDirOption, JsonOption, err, failures, print_figures
 
@@ -25,6 +25,7 @@ commands = typer.Typer(
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
     scenario_command.register(commands)
+    cache_pairs_command.register(commands)
     app.add_typer(commands)
 
 

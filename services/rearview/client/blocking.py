@@ -8,7 +8,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 import grpc
 from tenacity import Retrying
 
-from rearview.client import event_calls, memory_calls, recall_calls, session_calls, tenancy_calls
+from rearview.client import event_calls, lifecycle_calls, memory_calls, recall_calls, session_calls, tenancy_calls
 from rearview.client.call import Call, Defaults, Pages
 from rearview.client.caller import Caller, ConnectedCaller
 from rearview.client.connection import Connection
@@ -154,6 +154,13 @@ class Client(ConnectedCaller[grpc.Channel], BlockingCaller):
 
     recall = _one(recall_calls.recall)
     get_recall_trace = _one(recall_calls.get_recall_trace)
+
+    get_namespace_policy = _one(lifecycle_calls.get_namespace_policy)
+    update_namespace_policy = _one(lifecycle_calls.update_namespace_policy)
+    tier_stats = _one(lifecycle_calls.tier_stats)
+    run_sweep = _one(lifecycle_calls.run_sweep)
+    get_operation = _one(lifecycle_calls.get_operation)
+    rehydrate = _one(lifecycle_calls.rehydrate)
 
     create_tenant = _one(tenancy_calls.create_tenant)
     get_tenant = _one(tenancy_calls.get_tenant)

@@ -13,6 +13,7 @@ Response = TypeVar("Response", bound=Message)
 MEMORY_SERVICE = "rearview.v1.MemoryService"
 NAMESPACE_SERVICE = "rearview.v1.NamespaceService"
 TENANT_SERVICE = "rearview.v1.TenantService"
+LIFECYCLE_SERVICE = "rearview.v1.LifecycleService"
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,15 +111,20 @@ def list_memories(
     *,
     filter: recall_pb2.MemoryFilter | None = None,  # noqa: A002 - the word of the API
     states: Iterable[str | MemoryState] = (),
+    as_of: datetime | None = None,
     full: bool = True,
     page_size: int = 0,
     namespace: str | None = None,
 ) -> Pages[memory_pb2.Memory]:
-    """Iterate over memories, newest first; pages are fetched as they are needed. Not `full` leaves out the content."""
+    """Iterate over memories, newest first; pages are fetched as they are needed. Not `full` leaves out the content.
+
+    With `as_of` they are what was held at that time, whatever became of it since.
+    """
     request = messages.ListMemoriesRequest(
         parent=namespace_name(defaults, namespace),
         page_size=page_size,
         filter=filter,
+        as_of=time_message(as_of, "as_of"),
         states=[memory_pb2.MemoryState.ValueType(number_of(MemoryState, state, "states")) for state in states],
         view=messages.MEMORY_VIEW_FULL if full else messages.MEMORY_VIEW_BASIC,
     )

@@ -42,6 +42,14 @@ def query_terms(keywords: Iterable[tuple[int, float]]) -> dict[int, float]:
     return counts
 
 
+def query_mass(terms: Mapping[int, float], frequencies: Mapping[int, int], units: int) -> float:
+    """Return the sum of a query's term counts times their inverse document frequencies: about what a document of
+    average length scores that has each term once. Arguments as of `score`."""
+    return sum(
+        count * inverse_document_frequency(units, frequencies.get(keyword, 0)) for keyword, count in terms.items()
+    )
+
+
 def score(
     terms: Mapping[int, float], frequencies: Mapping[int, int], units: int, document: Collection[int], average: float
 ) -> float:

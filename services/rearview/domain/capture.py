@@ -42,9 +42,22 @@ def rated(event: Event, signals: TurnSignals) -> TurnSignals:
     return replace(signals, forced_kind=True) if origin_of(event) is Origin.TOOL else signals
 
 
-def decide(event: Event, signals: TurnSignals) -> CaptureDecision:
-    """Decide about a turn, its signals as the analyser found them."""
-    signals = rated(event, signals)
+def decide(event: Event, signals: TurnSignals, *, echoed: int = 0, empty: bool = False) -> CaptureDecision:
+    """Decide about a turn, its signals as the analyser found them.
+
+    `echoed` pieces of recalled text were taken out of it before, and, if it is `empty`, nothing was left.
+    """
+    if empty:
+        return CaptureDecision(
+            CaptureOutcome.ECHO, None, 0.0, f"recalled text came back: {echoed} pieces, nothing else"
+        )
+    decision = _decide(event, rated(event, signals))
+    if not echoed:
+        return decision
+    return replace(decision, reason=f"{decision.reason}; recalled text left out: {echoed} pieces")
+
+
+def _decide(event: Event, signals: TurnSignals) -> CaptureDecision:
     value = importance(signals)
     kind, rule = _kind(event, signals)
     if kind is not MemoryType.EPISODE:

@@ -10,10 +10,15 @@ from rearview.domain.text import Language
 HEADING = {Language.ZH: "[相关记忆]", Language.EN: "[Related memories]"}
 ELLIPSIS = "…"
 
-_PIECE = re.compile(r"[A-Za-z\u00c0-\u024f']+|[0-9]+|\S")
-_LETTERS_PER_TOKEN = 4
-_DIGITS_PER_TOKEN = 2
+# A match is a token: up to four letters of a word, two where it has accents and so falls into shorter ones, two digits.
+_ACCENTED = re.compile("[\u00c0-\u024f]")
+_TOKEN = re.compile(r"[A-Za-z']{1,4}|[0-9]{1,2}|\S")
+_WORD_WITH_ACCENTS = re.compile(r"[A-Za-z']*[\u00c0-\u024f][A-Za-z\u00c0-\u024f']*")
+_LETTERS_PER_ACCENTED_TOKEN = 2
 _SENTENCE_END = re.compile(r"(?<=[。！？；!?;])|(?<=\.)(?=\s)")
+
+
+_NO_LINE = ("", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +46,11 @@ def estimate_tokens(text: str) -> int:
     A Chinese character, a sign or an emoji is one; words are one for each four letters begun, numbers one for each
     two digits begun. The estimate of lines joined by line breaks is the sum of their estimates.
     """
-    total = 0
-    for piece in _PIECE.findall(text):
-        if piece[0].isdecimal() and piece.isascii():
-            total += -(-len(piece) // _DIGITS_PER_TOKEN)
-        elif piece.isascii() and piece[0].isalpha():
-            total += -(-len(piece) // _LETTERS_PER_TOKEN)
-        elif len(piece) > 1:
-            # Words with accents fall into shorter tokens.
-            total += -(-len(piece) // 2)
-        else:
-            total += 1
-    return total
+    if not _ACCENTED.search(text):
+        return len(_TOKEN.findall(text))
+    accented = _WORD_WITH_ACCENTS.findall(text)
+    rest = _WORD_WITH_ACCENTS.sub(" ", text)
+    return len(_TOKEN.findall(rest)) + sum(-(-len(word) // _LETTERS_PER_ACCENTED_TOKEN) for word in accented)
 
 
 def compose(entries: Sequence[ContextEntry], *, budget: int, language: Language, zone: tzinfo) -> ContextText:
@@ -67,30 +65,32 @@ def compose(entries: Sequence[ContextEntry], *, budget: int, language: Language,
     citations: list[str] = []
     for entry in entries:
         mark = f"[{len(lines) + 1}]"
-        line = _fitting_line(entry, mark, budget - used, language, zone)
+        line, tokens = _fitting_line(entry, mark, budget - used, language, zone)
         citations.append(mark if line else "")
         if line:
             lines.append(line)
-            used += estimate_tokens(line)
+            used += tokens
     if not lines:
         return ContextText("", 0, tuple(citations))
     return ContextText("\n".join([heading, *lines]), used, tuple(citations))
 
 
-def _fitting_line(entry: ContextEntry, mark: str, room: int, language: Language, zone: tzinfo) -> str:
+def _fitting_line(entry: ContextEntry, mark: str, room: int, language: Language, zone: tzinfo) -> tuple[str, int]:
     text = " ".join(entry.text.split())
     colon = "：" if language is Language.ZH else ": "
     speaker = f"{entry.speaker}{colon}" if entry.speaker else ""
     date = entry.occurred_at.astimezone(zone).date().isoformat()
     if not text:
-        return ""
+        return _NO_LINE
     whole = f"- {date}: {speaker}{text} {mark}"
-    if estimate_tokens(whole) <= room:
-        return whole
+    tokens = estimate_tokens(whole)
+    if tokens <= room:
+        return whole, tokens
     if entry.whole:
-        return ""
+        return _NO_LINE
     for end in reversed([match.start() for match in _SENTENCE_END.finditer(text)]):
         line = f"- {date}: {speaker}{text[:end].rstrip()}{ELLIPSIS} {mark}"
-        if end and estimate_tokens(line) <= room:
-            return line
-    return ""
+        tokens = estimate_tokens(line)
+        if end and tokens <= room:
+            return line, tokens
+    return _NO_LINE

@@ -16,8 +16,8 @@ RULES = "rules"
 
 @dataclass(frozen=True, slots=True)
 class TurnToRead:
-    """One redacted turn. `text` is what the speaker said, without results of tools; `occurred_at` is aware, in the
-    speaker's zone."""
+    """One redacted turn. `text` is what the speaker said, or a tool's result with the `tool` named; `occurred_at` is
+    aware, in the speaker's zone."""
 
     event_id: UUID
     role: EventRole
@@ -25,6 +25,7 @@ class TurnToRead:
     occurred_at: datetime
     speaker: str = ""
     languages: frozenset[Language] = frozenset()
+    tool: str = ""
 
     def __post_init__(self) -> None:
         if self.occurred_at.utcoffset() is None:

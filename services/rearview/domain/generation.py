@@ -6,6 +6,7 @@ Vectors of two generations are never compared. Unrelated texts score about 0.8 o
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -13,9 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rearview.domain.embedding_errors import InvalidModelInput
+from rearview.domain.text import Language
 
 FULL_PRECISION = "full"
 """Runtimes whose vectors stand for the float32 ones: float32, float16, int8 within cosine .99."""
+
+CARD_LANGUAGES = (Language.ZH, Language.EN)
+"""The rows of a card's `language_means`."""
 
 _SMALLEST_NORM = 1e-6
 
@@ -30,23 +35,30 @@ class Prompts:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Cosines of plain (unsmoothed) centred vectors of one language, calibrated for one model.
+    """Cosines of unsmoothed centred vectors, calibrated for one model.
+
+    `duplicate_cosine` and `cache_cosine` compare plain vectors of one language; the others compare vectors corrected
+    for their language (`EmbeddingGeneration.corrected`) of texts as turns are embedded, with their dates.
 
     None of them proves that two texts mean the same: a changed number or a negation scores
     above all of them. Decisions that destroy or skip something need a lexical check as well.
 
     Attributes:
-        redundant_cosine: at or above, a new statement tells what is known already.
+        redundant_cosine: at or above, a new statement tells what is known already in the same language.
         duplicate_cosine: at or above, two texts are the same statement lightly edited.
-        segment_boundary_cosine: below, two neighbouring stretches of talk have different topics.
+        segment_boundary_cosine: below, the next two turns have another topic than the last three.
         cache_cosine: at or above (both vectors made with the query prompt), two queries may
             share an answer, if the cache's lexical guard agrees.
+        segment_turn_cosine: below, the next turn, with none known after it, has another topic than the last three.
+        cross_language_cosine: at or above, a new statement tells what is known already in the other language.
     """
 
     redundant_cosine: float
     duplicate_cosine: float
     segment_boundary_cosine: float
     cache_cosine: float
+    segment_turn_cosine: float = -1.0
+    cross_language_cosine: float = 1.0
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -90,6 +102,8 @@ class ModelCard:
         thresholds: calibrated similarity thresholds.
         probes: how to recognise the model, or None on a card that is still to be calibrated.
         precision_family: see `EmbeddingGeneration`.
+        language_means: (2, d) float32, mean centred passage vector by language, in the order of CARD_LANGUAGES; None
+            means "no correction". Stored vectors do not depend on it, so neither does the generation's id.
         normalisation: always "l2": vectors have length one before centring.
     """
 
@@ -102,6 +116,7 @@ class ModelCard:
     probes: Probes | None = None
     precision_family: str = FULL_PRECISION
     normalisation: str = "l2"
+    language_means: NDArray[np.float32] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.model_name:
@@ -117,6 +132,10 @@ class ModelCard:
             raise InvalidModelInput("mean_passage", "holds a number that is not finite")
         if self.probes is not None and self.probes.passages.shape[1] != self.dimension:
             raise InvalidModelInput("probes", f"their vectors do not fit dimension {self.dimension}")
+        if self.language_means is not None and self.language_means.shape != (len(CARD_LANGUAGES), self.dimension):
+            raise InvalidModelInput(
+                "language_means", f"shape {self.language_means.shape} does not fit dimension {self.dimension}"
+            )
         mean.flags.writeable = False
         object.__setattr__(self, "mean_passage", mean)
 
@@ -181,6 +200,22 @@ class EmbeddingGeneration:
         if vectors.ndim != 2 or vectors.shape[1] != self.dimension:
             raise InvalidModelInput("vectors", f"expected shape (n, {self.dimension}), got {vectors.shape}")
         return normalise_rows(vectors - self.card.mean_passage)
+
+    def corrected(self, plain: NDArray[np.float32], languages: Sequence[frozenset[Language]]) -> NDArray[np.float32]:
+        """Return centred vectors without what their language alone contributes: (n, d) float32, rows L2-normalised.
+
+        A multilingual model sets all Chinese text apart from all English text, by more than what a text says. Texts
+        of both languages, or of none, are corrected by the mean of both.
+
+        Args:
+            plain: (n, d) centred L2-normalised vectors.
+            languages: of each text.
+        """
+        means = self.card.language_means
+        if means is None or not len(plain):
+            return plain
+        known = [[at for at, language in enumerate(CARD_LANGUAGES) if language in one] for one in languages]
+        return normalise_rows(plain - np.stack([means[rows or [0, 1]].mean(axis=0) for rows in known]))
 
     def centre_one(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return `norm(v - mean)` of one vector: (d,) float32, L2-normalised."""

@@ -1,20 +1,24 @@
-"""Importance of a turn: recency x density x task relevance.
+"""Importance of a turn: recency x density x task relevance x reference frequency.
 
-The product rule is `1/(1 + 0.3 * age_turns) * density * (1.5 if task keyword else 1)`. Density counts what a turn
+The product rule is `1/(1 + 0.3 * age_turns) * density * (1.5 if task keyword else 1) * (1 + 0.1 * references)`, where
+references are other turns lately that name the same thing, five at most. Density counts what a turn
 says (facts, numbers, names, preferences) before how long it is: "我叫李雷" is dense, a long "thank you so much" is not.
 """
 
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 AGE_WEIGHT = 0.3
 TASK_FACTOR = 1.5
+PER_REFERENCE, MOST_REFERENCES = 0.1, 5
 
 DROP_BELOW = 0.05
 """A turn whose importance is below this does not become a memory.
 
-It lies between the most an empty turn can reach (EMPTY_DENSITY * TASK_FACTOR = 0.03) and the least a turn with content
-has when it is twenty turns old (CONTENT_DENSITY / 7 = 0.05), so that within a segment of ordinary length only small
-talk and acknowledgements are dropped.
+It lies between the most an empty turn can reach (EMPTY_DENSITY * TASK_FACTOR * 1.5 = 0.045) and the least a turn with
+content has when it is twenty turns old (CONTENT_DENSITY / 7 = 0.05), so that within a segment of ordinary length only
+small talk and acknowledgements are dropped.
 """
 
 EMPTY_DENSITY = 0.02
@@ -34,6 +38,7 @@ class TurnSignals:
 
     `length` is in characters without white space, a Chinese character counting as two. `forced_kind` is for turns
     whose kind alone makes them worth keeping (tool calls and results, events declared a decision or a constraint).
+    `reference_count` counts the other turns lately that name what this one names.
     """
 
     length: int = 0
@@ -48,6 +53,7 @@ class TurnSignals:
     constraint: bool = False
     task_keyword: bool = False
     forced_kind: bool = False
+    reference_count: int = 0
 
     @property
     def forced(self) -> bool:
@@ -76,7 +82,7 @@ def density(signals: TurnSignals) -> float:
 
 
 def importance(signals: TurnSignals, age_turns: int = 0) -> float:
-    """Importance of a turn, in (0, 1.5]; comparable with DROP_BELOW.
+    """Importance of a turn, in (0, 2.25]; comparable with DROP_BELOW.
 
     A turn with a fact, or one that is forced, never falls below DROP_BELOW however old it is.
 
@@ -86,9 +92,16 @@ def importance(signals: TurnSignals, age_turns: int = 0) -> float:
     if age_turns < 0:
         raise ValueError(f"age_turns must not be negative, got {age_turns}")
     value = density(signals) / (1.0 + AGE_WEIGHT * age_turns) * (TASK_FACTOR if signals.task_keyword else 1.0)
+    value *= 1.0 + PER_REFERENCE * min(signals.reference_count, MOST_REFERENCES)
     if signals.forced or signals.fact_count > 0:
         return max(value, DROP_BELOW)
     return value
+
+
+def reference_counts(named: Sequence[Collection[str]]) -> list[int]:
+    """Return, for each of some turns, how many others name the thing that is mentioned most of what it names."""
+    mentions = Counter(thing for things in named for thing in set(things))
+    return [max((mentions[thing] - 1 for thing in things), default=0) for things in named]
 
 
 def is_droppable(signals: TurnSignals, age_turns: int = 0) -> bool:

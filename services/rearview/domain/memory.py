@@ -82,13 +82,26 @@ TRUST_OF_ORIGIN: Mapping[Origin, Trust] = {
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A statement of the form subject, attribute, value."""
+    """A statement of the form subject, attribute, value.
+
+    `value_key` is equal for equal values, `denied` says that the value does not hold, `stance` how the statement
+    related to earlier ones (a `domain.fact.Stance`). `category` and
+    `replaces` are as in `FactCandidate`; `extractor`, `prompt_version` and `note` say who read it.
+    """
 
     subject: str
     attribute: str
     value: str
     unit: str = ""
     single_valued: bool = False
+    value_key: str = ""
+    denied: bool = False
+    stance: str = "standing"
+    category: str = ""
+    replaces: str = ""
+    extractor: str = ""
+    prompt_version: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,8 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """The answer of a recall, best first."""
+    """The answer of a recall, best first. `noise_cosines`: see
+    `domain.addition.noise_cosines`."""
 
     hits: tuple[Hit, ...]
     context: str
@@ -141,6 +142,7 @@ class Recalled:
     cache_hit: bool = False
     cache_similarity: float = 0.0
     cache_age: timedelta = timedelta(0)
+    noise_cosines: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rearview.domain.lifecycle_policy import NOTHING_SET, LifecycleValues
 from rearview.domain.text import DEFAULT_CATEGORIES, MODEL_CATEGORIES, PiiCategory
 
 VAULT_KEY_BYTES = 32
@@ -36,15 +37,19 @@ class TenantPolicy:
 
     redaction: RedactionPolicy = RedactionPolicy()
     version: int = 0
+    lifecycle: LifecycleValues = NOTHING_SET
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyChanges:
-    """New values of a policy, None to leave one as it is; with a `version` refused unless it is the stored one."""
+    """New values of a policy, None to leave one as it is; with a `version` refused unless it is the stored one. Of
+    `lifecycle` the fields of the mask are set, None for the platform's default."""
 
     categories: tuple[PiiCategory, ...] | None = None
     vault: bool | None = None
     version: int | None = None
+    lifecycle_mask: frozenset[str] = frozenset()
+    lifecycle: LifecycleValues = NOTHING_SET
 
 
 @dataclass(frozen=True, slots=True)

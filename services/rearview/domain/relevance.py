@@ -4,8 +4,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 RANKER = "features"
-RANKER_VERSION = "features-2"
+RANKER_VERSION = "features-3"
 """Changes with the constants below or with the terms of `fusion`; kept in traces."""
 
 SLOPE = 0.59
@@ -13,6 +16,10 @@ INTERCEPT = -5.16
 """Logistic constants, fitted once on 760 labelled questions about long dialogues: the chance that a candidate lies
 within two turns of the evidence. It is one half at S = 8.7. A new fit with the later terms gives .48 and -5.53, but so
 flat a curve lets a difference in emotion outweigh one in relevance (-.003 recall@20), so the first one is kept."""
+
+
+_LARGEST_LOGIT = 500.0
+"""Beyond it the logistic is 0 or 1, and its exponential would overflow."""
 
 
 def logit_terms(terms: Mapping[str, float]) -> dict[str, float]:
@@ -23,6 +30,13 @@ def logit_terms(terms: Mapping[str, float]) -> dict[str, float]:
 def relevance(fused: float) -> float:
     """Return the relevance, in [0, 1], of a fused score; grows with it."""
     return logistic(SLOPE * fused + INTERCEPT)
+
+
+def relevances(fused: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what `relevance` returns of each of (n,) fused scores."""
+    logits = np.clip(SLOPE * fused + INTERCEPT, -_LARGEST_LOGIT, _LARGEST_LOGIT)
+    scores: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-logits))
+    return scores
 
 
 def logistic(logit: float) -> float:

@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rearview.domain.errors import invalid_field
 
 ACCESS_CAP = 100
@@ -93,6 +96,44 @@ def memory_score(relevance: float, standing: Standing, profile: Profile = ASSIST
         + profile.emotion * emotion
     )
     return MemoryScore(min(total, 1.0), relevance, recency, frequency, emotion, profile)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standings:
+    """What memories bring along, a row each: `age_seconds` (n,) float64, `access_count` (n,) int64, `intensity` and
+    `priority` (n,) float64, `pinned` (n,) bool."""
+
+    age_seconds: NDArray[np.float64]
+    access_count: NDArray[np.int64]
+    intensity: NDArray[np.float64]
+    pinned: NDArray[np.bool_]
+    priority: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MemoryScores:
+    """The scores of many memories: what `MemoryScore` says of one, (n,) float64 each."""
+
+    total: NDArray[np.float64]
+    relevance: NDArray[np.float64]
+    recency: NDArray[np.float64]
+    frequency: NDArray[np.float64]
+    emotion: NDArray[np.float64]
+
+
+def memory_scores(relevance: NDArray[np.float64], standings: Standings, profile: Profile = ASSISTANT) -> MemoryScores:
+    """Return the scores of memories whose relevance, (n,) in [0, 1], is known: what `memory_score` returns of each."""
+    half_lives = np.maximum(standings.age_seconds / profile.half_life.total_seconds(), 0.0)
+    recency = np.where(standings.pinned | (standings.priority >= HIGH_PRIORITY), 1.0, np.exp2(-half_lives))
+    frequency = np.minimum(np.log1p(np.maximum(standings.access_count, 0)) / math.log1p(ACCESS_CAP), 1.0)
+    emotion = np.clip(standings.intensity, 0.0, 1.0)
+    total = (
+        profile.relevance * relevance
+        + profile.recency * recency
+        + profile.frequency * frequency
+        + profile.emotion * emotion
+    )
+    return MemoryScores(np.minimum(total, 1.0), relevance, recency, frequency, emotion)
 
 
 def _recency(standing: Standing, half_life: timedelta) -> float:

@@ -1,7 +1,9 @@
 """Topic segmentation: where one episode of a session ends and the next begins, decided turn by turn.
 
-Similarity is taken between plain (unsmoothed) centred vectors, because smoothed ones carry their neighbours and would
-see no boundary at all. The threshold belongs to the model's card.
+A window slides over the turns: the last three of the open segment are compared with the next two, because single turns
+("Really?", "好啊") say little of their topic. Vectors are unsmoothed, since smoothed ones carry their neighbours and
+would see no boundary at all, and corrected for their language, since a change of language is no change of topic. The
+thresholds belong to the model's card.
 """
 
 import re
@@ -14,6 +16,9 @@ from numpy.typing import NDArray
 
 LOOK_BACK = 3
 """How many last turns of the open segment stand for its topic."""
+
+LOOK_AHEAD = 2
+"""How many next turns stand for the topic that may begin."""
 
 DEFAULT_LONGEST_GAP = timedelta(minutes=30)
 DEFAULT_MAX_TURNS = 40
@@ -43,9 +48,11 @@ class Boundary(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SegmentationRules:
-    """When a segment ends. `boundary_cosine` is the card's `segment_boundary_cosine`."""
+    """When a segment ends. `boundary_cosine` is the card's `segment_boundary_cosine`, for the next LOOK_AHEAD turns;
+    `turn_cosine` its `segment_turn_cosine`, for one turn with none known after it."""
 
     boundary_cosine: float
+    turn_cosine: float = -1.0
     longest_gap: timedelta = DEFAULT_LONGEST_GAP
     max_turns: int = DEFAULT_MAX_TURNS
     max_characters: int = DEFAULT_MAX_CHARACTERS
@@ -53,8 +60,8 @@ class SegmentationRules:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SegmentTurn:
-    """What segmentation looks at: the turn's (d,) plain vector, its time and size, and whether it changes the topic
-    in so many words. Turns of untrusted origin never share a segment with others."""
+    """What segmentation looks at: the turn's (d,) vector, corrected for its language, its time and size, and whether it
+    changes the topic in so many words. Turns of untrusted origin never share a segment with others."""
 
     plain: NDArray[np.float32]
     occurred_at: datetime
@@ -94,8 +101,9 @@ def boundary_before(
 ) -> Boundary | None:
     """Return why `turn` begins a new segment, or None when it joins.
 
-    One stray turn is not a change of topic: where the turn after it is known and is again like the segment, the stray
-    one stays inside. A turn is never cut, so one longer than a segment may be makes a segment by itself.
+    One stray turn is not a change of topic: where the turn after it is known, both count, and where it
+    is not, one turn alone does not end a segment of one. A turn is never cut, so one
+    longer than a segment may be makes a segment by itself.
     """
     if turn.untrusted != segment.untrusted:
         return Boundary.TRUST
@@ -105,11 +113,11 @@ def boundary_before(
         return Boundary.FULL
     if turn.announced:
         return Boundary.ANNOUNCED
-    if _alike(segment, turn) < rules.boundary_cosine and (
-        following is None or _alike(segment, following) < rules.boundary_cosine
-    ):
-        return Boundary.TOPIC
-    return None
+    if following is None or following.untrusted != turn.untrusted:
+        if len(segment.recent) < LOOK_AHEAD:
+            return None
+        return Boundary.TOPIC if _alike(segment, turn.plain) < rules.turn_cosine else None
+    return Boundary.TOPIC if _alike(segment, turn.plain + following.plain) < rules.boundary_cosine else None
 
 
 def announces_topic(text: str) -> bool:
@@ -117,7 +125,7 @@ def announces_topic(text: str) -> bool:
     return _ANNOUNCES_TOPIC.search(text) is not None
 
 
-def _alike(segment: OpenSegment, turn: SegmentTurn) -> float:
-    mean = np.mean(segment.recent, axis=0)
-    length = float(np.linalg.norm(mean))
-    return float(mean @ turn.plain) / length if length > 0 else 0.0
+def _alike(segment: OpenSegment, ahead: NDArray[np.float32]) -> float:
+    behind = np.sum(segment.recent, axis=0)
+    lengths = float(np.linalg.norm(behind)) * float(np.linalg.norm(ahead))
+    return float(behind @ ahead) / lengths if lengths > 0 else 0.0

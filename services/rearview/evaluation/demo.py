@@ -11,6 +11,8 @@ from rearview.client import Client, Turn
 from rearview.domain.errors import NotFound
 from rearview.evaluation.claims import Claims
 from rearview.evaluation.demo_conversation import DemoConversation, load_demo_conversation
+from rearview.evaluation.demo_facts import show_facts
+from rearview.evaluation.demo_tiers import show_tiers
 from rearview.evaluation.ingest import append_session, fresh_namespace, wait_until_indexed
 from rearview.evaluation.progress import shown_steps
 from rearview.v1 import event_pb2, forget_pb2, recall_pb2
@@ -66,7 +68,10 @@ def run_demo(client: Client, console: Console) -> Claims:
     _show_redaction(client, namespace, claims)
     _show_recalls(client, namespace, conversation, claims)
     _show_own_writes(client, namespace, claims)
+    show_facts(client, claims)
+    _show_cache(client, namespace, claims)
     _show_forget(client, namespace, claims)
+    show_tiers(client, claims)
     return claims
 
 
@@ -192,6 +197,25 @@ def _show_own_writes(client: Client, namespace: str, claims: Claims) -> None:
     console.print(_hits_table(answer))
     claims.check("a turn appended a moment ago is found, indexed or not", _place(answer, "蓝色抽屉") is not None)
     client.end_session("just-now", namespace=namespace)
+
+
+def _show_cache(client: Client, namespace: str, claims: Claims) -> None:
+    console = claims.console
+    console.rule("[bold]Semantic cache")
+    asked, reworded, other = "What is the name of my cat?", "Hi, what's my cat's name?", "What is the name of my dog?"
+    wait_until_indexed(client, namespace, lambda _: None)  # what is being indexed may change any answer
+    client.recall(asked, namespace=namespace, top_k=3)
+    again = client.recall(reworded, namespace=namespace, top_k=3)
+    console.print(f"{asked} [dim]then[/] {reworded}: hit {again.cache.hit}, similarity {again.cache.similarity:.2f}")
+    claims.check("the same question in other words is answered from the cache", again.cache.hit)
+    claims.check("one word further it is not", not client.recall(other, namespace=namespace, top_k=3).cache.hit)
+    client.append_events("cache", [Turn("user", "We gave my cat a second name, Pudding")], namespace=namespace)
+    after = client.recall(asked, namespace=namespace, top_k=3)
+    claims.check(
+        "a turn that answers it is found at once, not what was cached before",
+        not after.cache.hit and _place(after, "Pudding") is not None,
+    )
+    client.end_session("cache", namespace=namespace)
 
 
 def _show_forget(client: Client, namespace: str, claims: Claims) -> None:

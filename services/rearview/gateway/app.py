@@ -3,22 +3,29 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
+from datetime import timedelta
 
 import grpc.aio
 
 from rearview.adapters.models.registry import embedder_settings, open_embedder
 from rearview.adapters.postgres.credentials import PostgresApiKeyStore, PostgresCredentialStore
 from rearview.adapters.postgres.database import Database
+from rearview.adapters.postgres.epochs import PostgresEpochs
 from rearview.adapters.postgres.namespace_directory import PostgresNamespaceDirectory
+from rearview.adapters.postgres.namespace_policies import PostgresNamespacePolicyStore
 from rearview.adapters.postgres.namespaces import PostgresNamespaceStore
 from rearview.adapters.postgres.policies import PostgresPolicyStore
 from rearview.adapters.postgres.tenancy import PostgresTenantStore
+from rearview.adapters.redis.answer_cache import RedisAnswerCache
+from rearview.adapters.redis.connection import RedisConnection
 from rearview.gateway.access_rules import ACCESS_RULES, ServiceName
 from rearview.gateway.admission_interceptor import AdmissionInterceptor
 from rearview.gateway.all_violations import AllViolations
 from rearview.gateway.authenticate import Authenticator
 from rearview.gateway.authorize import Authorizer
 from rearview.gateway.backend import Backend
+from rearview.gateway.cache.answer_keys import AnswerKeyMaker
+from rearview.gateway.cache.cached_recall import CachedRecall, CacheParts
 from rearview.gateway.config import GatewayConfig
 from rearview.gateway.dependencies import Dependencies, health_probe
 from rearview.gateway.display_names import DisplayNames
@@ -30,11 +37,15 @@ from rearview.gateway.tenant_servicer import TenantServicer
 from rearview.internal.v1.lifecycle_service_pb2_grpc import LifecycleServiceStub
 from rearview.internal.v1.retriever_service_pb2_grpc import RetrieverServiceStub
 from rearview.internal.v1.writer_service_pb2_grpc import WriterServiceStub
+from rearview.language.canonical_text import LexiconCanonicaliser
+from rearview.language.keyword_hashes import KeywordHashes
 from rearview.language.pii import PatternRedactor
+from rearview.language.query_reader import LanguageQueryReader
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.embedder import Embedder
 from rearview.rpc.channel import open_channel
 from rearview.rpc.service_process import service_process
+from rearview.telemetry.metrics import Metrics
 from rearview.v1 import lifecycle_pb2, memory_service_pb2, namespace_pb2, tenant_pb2
 from rearview.v1.lifecycle_pb2_grpc import add_LifecycleServiceServicer_to_server
 from rearview.v1.memory_service_pb2_grpc import add_MemoryServiceServicer_to_server
@@ -52,6 +63,42 @@ SERVED = tuple(
     )
 )
 """The full names of the services of the public API."""
+
+
+async def _open_cache(
+    config: GatewayConfig,
+    database: Database,
+    model: Embedder,
+    embedding: QueryEmbedding,
+    clock: Clock,
+    metrics: Metrics,
+    stack: AsyncExitStack,
+) -> CachedRecall | None:
+    if config.redis_url is None or config.cache_seconds == 0:
+        return None
+    redis = await stack.enter_async_context(RedisConnection(config.redis_url.get_secret_value(), decode=False))
+    generation, canonicaliser = model.generation, LexiconCanonicaliser()
+    canonicaliser.canonical("rearview 记忆")  # reads the lexicon; no caller should wait for it
+    return CachedRecall(
+        CacheParts(
+            answers=RedisAnswerCache(redis, max_entries=config.cache_max_entries),
+            epochs=PostgresEpochs(database, generation.dimension),
+            canonicaliser=canonicaliser,
+            reader=LanguageQueryReader(),
+            hasher=KeywordHashes(),
+            redactor=PatternRedactor(),
+        ),
+        embedding,
+        AnswerKeyMaker(
+            config.internal_key.get_secret_value().encode(),
+            generation_id=generation.generation_id,
+            lexicon_version=canonicaliser.version,
+        ),
+        clock,
+        metrics,
+        cosine=generation.thresholds.cache_cosine if config.cache_cosine is None else config.cache_cosine,
+        lifetime=timedelta(seconds=config.cache_seconds),
+    )
 
 
 async def run_gateway(
@@ -106,6 +153,7 @@ async def run_gateway(
         )
         stack.push_async_callback(embedding.close)
 
+        cache = await _open_cache(config, database, model, embedding, clock, process.metrics, stack)
         operator_key = config.operator_key.get_secret_value() if config.operator_key else None
         authorizer = Authorizer(
             Authenticator(PostgresCredentialStore(database), operator_key, clock),
@@ -128,11 +176,15 @@ async def run_gateway(
                     RetrieverServiceStub(channels[ServiceName.RETRIEVER]),
                     embedding,
                     clock,
+                    cache,
                 ),
                 server,
             )
             add_NamespaceServiceServicer_to_server(
-                NamespaceServicer(authorizer, namespaces, display_names, clock, page_key), server
+                NamespaceServicer(
+                    authorizer, namespaces, display_names, PostgresNamespacePolicyStore(database), clock, page_key
+                ),
+                server,
             )
             add_TenantServiceServicer_to_server(
                 TenantServicer(

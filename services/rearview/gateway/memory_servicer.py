@@ -1,13 +1,14 @@
 """MemoryService: each call is authorised here and done by the writer or the retriever."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import grpc.aio
 
 from rearview.gateway.authorize import Authorizer
 from rearview.gateway.backend import Backend
-from rearview.gateway.embed_query import QueryEmbedding
+from rearview.gateway.cache.cached_recall import CachedRecall, Found
+from rearview.gateway.embed_query import EmbeddedQuery, QueryEmbedding
 from rearview.gateway.first_message import with_first
 from rearview.gateway.recall_request import check_may_explain, internal_recall_request
 from rearview.ports.clock import Clock
@@ -36,6 +37,7 @@ class MemoryServicer(MemoryServiceServicer):
         reads: "RetrieverServiceAsyncStub",
         embedding: QueryEmbedding,
         clock: Clock,
+        cache: CachedRecall | None = None,
     ) -> None:
         self._authorizer = authorizer
         self._writer = writer
@@ -44,13 +46,22 @@ class MemoryServicer(MemoryServiceServicer):
         self._reads = reads
         self._embedding = embedding
         self._clock = clock
+        self._cache = cache
 
     async def Recall(self, request: recall_pb2.RecallRequest, context: Any) -> recall_pb2.RecallResponse:
-        """Embed the query, once and here, and forward to the retriever."""
+        """Answer from the cache, or embed the query, once and here, and forward to the retriever."""
         caller = await self._authorizer.caller_of(request)
         check_may_explain(request, caller)
-        vectors = await self._embedding.of(recall_from_proto(request, self._clock.now()))
-        return await self._retriever.call(self._reads.Recall, internal_recall_request(request, caller, vectors), caller)
+        query = recall_from_proto(request, self._clock.now())
+
+        async def find(vectors: Sequence[EmbeddedQuery]) -> Found:
+            internal = internal_recall_request(request, caller, vectors)
+            found = await self._retriever.call(self._reads.Recall, internal, caller)
+            return found.answer, dict(found.noise_cosines)
+
+        if self._cache is not None:
+            return await self._cache.recall(request, query, caller, find)
+        return (await find(await self._embedding.of(query)))[0]
 
     async def ExportMemories(
         self, request: pb.ExportMemoriesRequest, context: Any

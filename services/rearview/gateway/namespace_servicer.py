@@ -5,7 +5,7 @@ from uuid import UUID
 
 from google.protobuf import empty_pb2
 
-from rearview.domain.errors import FeatureNotOffered
+from rearview.domain.errors import CredentialInvalid
 from rearview.domain.names import parse_namespace
 from rearview.domain.principal import Caller
 from rearview.gateway.authorize import Authorizer, current_credential
@@ -18,7 +18,12 @@ from rearview.gateway.namespaces.revoke_access import RevokeAccess
 from rearview.gateway.namespaces.subscriptions import Subscriptions
 from rearview.gateway.namespaces.update_namespace import UpdateNamespace
 from rearview.ports.clock import Clock
+from rearview.ports.policies import NamespacePolicyStore
 from rearview.ports.tenancy_store import NamespaceStore
+from rearview.rpc.convert.lifecycle_policies import (
+    namespace_lifecycle_to_proto,
+    update_namespace_policy_from_proto,
+)
 from rearview.rpc.convert.namespaces import (
     access_grant_to_proto,
     create_namespace_from_proto,
@@ -33,8 +38,6 @@ from rearview.v1 import lifecycle_pb2
 from rearview.v1 import namespace_pb2 as pb
 from rearview.v1.namespace_pb2_grpc import NamespaceServiceServicer
 
-_POLICIES = "namespace_policies"
-
 
 class NamespaceServicer(NamespaceServiceServicer):
     """Converts, calls the use case, converts. Bad fields are told before access is looked at, all at once."""
@@ -44,11 +47,14 @@ class NamespaceServicer(NamespaceServiceServicer):
         authorizer: Authorizer,
         namespaces: NamespaceStore,
         display_names: DisplayNames,
+        policies: NamespacePolicyStore,
         clock: Clock,
         page_key: bytes,
     ) -> None:
         self._authorizer = authorizer
         self._page_key = page_key
+        self._policies = policies
+        self._clock = clock
         self._create = CreateNamespace(namespaces, display_names, clock)
         self._read = ReadNamespaces(namespaces)
         self._update = UpdateNamespace(namespaces, display_names, clock)
@@ -117,18 +123,27 @@ class NamespaceServicer(NamespaceServiceServicer):
     async def GetNamespacePolicy(
         self, request: pb.GetNamespacePolicyRequest, context: Any
     ) -> lifecycle_pb2.LifecyclePolicy:
-        """Not offered yet."""
-        await self._authorizer.caller_of(request)
-        raise FeatureNotOffered("policies of namespaces are not offered yet", feature=_POLICIES)
+        """Read what is in force."""
+        caller, namespace_id, _ = await self._reached(request, request.name)
+        return namespace_lifecycle_to_proto(await self._policies.get(_tenant_of(caller), namespace_id))
 
     async def UpdateNamespacePolicy(
         self, request: pb.UpdateNamespacePolicyRequest, context: Any
     ) -> lifecycle_pb2.LifecyclePolicy:
-        """Not offered yet."""
-        await self._authorizer.caller_of(request)
-        raise FeatureNotOffered("policies of namespaces are not offered yet", feature=_POLICIES)
+        """Override the tenant's policy."""
+        changes = update_namespace_policy_from_proto(request)
+        caller, namespace_id, name = await self._reached(request, request.name)
+        return namespace_lifecycle_to_proto(
+            await self._policies.update(caller, namespace_id, name, changes, self._clock.now())
+        )
 
     async def _reached(self, request: Any, name: str) -> tuple[Caller, UUID, str]:
         caller = await self._authorizer.caller_of(request)
         namespace = parse_namespace(name, "name").namespace
         return caller, caller.namespaces[namespace].namespace_id, namespace
+
+
+def _tenant_of(caller: Caller) -> UUID:
+    if caller.tenant_id is None:
+        raise CredentialInvalid("the credential belongs to no tenant")
+    return caller.tenant_id

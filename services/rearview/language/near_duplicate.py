@@ -3,11 +3,13 @@
 Texts that differ in wording alone scored .86 to .89, texts with different facts at most .71, so 0.8 parts them.
 """
 
+import hashlib
 import re
 
 from rensa import RMinHash
 
 from rearview.language.scripts import fold_width, has_han
+from rearview.language.statement_difference import difference, numbers
 
 CONFIRM_AT = 0.8
 """Two texts are near duplicates from this Jaccard similarity of their n-grams on."""
@@ -16,11 +18,13 @@ SIGNATURE_SIZE = 128
 _SEED = 20_240_815
 _ZH_N, _EN_N = 2, 3
 _NOISE = re.compile(r"[\W_]+")
-_NUMBERS = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
 
 # A 128-value signature estimates Jaccard within about .09 (two standard errors of sqrt(.8 * .2 / 128)).
 CANDIDATE_AT = 0.68
 """Signatures that agree in at least this share of their values are worth confirming."""
+
+_BANDS, _BAND_SIZE = 18, 7
+"""Texts of Jaccard similarity .8 share a band 98.6 times in 100, texts of .5 thirteen times."""
 
 MAX_CHARACTERS = 20_000
 
@@ -40,6 +44,22 @@ def signature(text: str) -> tuple[int, ...]:
     minhash = RMinHash(num_perm=SIGNATURE_SIZE, seed=_SEED)
     minhash.update(sorted(shingles(text)))
     return tuple(minhash.digest())
+
+
+def bands(text: str) -> tuple[int, ...]:
+    """A hash of each band of the text's signature, signed 32-bit, each once; none for a text without letters."""
+    if not shingles(text):
+        return ()
+    values = signature(text)
+    hashed = (
+        hashlib.blake2b(
+            b"".join(value.to_bytes(4, "big") for value in values[at * _BAND_SIZE : (at + 1) * _BAND_SIZE]),
+            digest_size=4,
+            salt=at.to_bytes(2, "big"),
+        ).digest()
+        for at in range(_BANDS)
+    )
+    return tuple(dict.fromkeys(int.from_bytes(digest, "big", signed=True) for digest in hashed))
 
 
 def estimated_similarity(first: tuple[int, ...], second: tuple[int, ...]) -> float:
@@ -62,13 +82,9 @@ def similarity(first: str, second: str) -> float:
 
 def is_near_duplicate(first: str, second: str) -> bool:
     """Whether two texts say the same in nearly the same words; texts whose numbers differ never do."""
-    if _numbers(first) != _numbers(second):
+    if numbers(first) != numbers(second):
         return False
     return similarity(first, second) >= CONFIRM_AT
-
-
-def _numbers(text: str) -> list[str]:
-    return [number.replace(",", "") for number in _NUMBERS.findall(fold_width(text[:MAX_CHARACTERS]))]
 
 
 class MinHashNearDuplicates:
@@ -77,6 +93,14 @@ class MinHashNearDuplicates:
     def signature(self, text: str) -> tuple[int, ...]:
         """SIGNATURE_SIZE unsigned 32-bit values."""
         return signature(text)
+
+    def bands(self, text: str) -> tuple[int, ...]:
+        """Signed 32-bit values of which near duplicates share at least one."""
+        return bands(text)
+
+    def difference(self, first: str, second: str) -> str | None:
+        """What keeps two texts apart, however alike they look."""
+        return difference(first, second)
 
     def may_be_duplicates(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
         """Whether the estimated similarity of two signatures reaches CANDIDATE_AT."""

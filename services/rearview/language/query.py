@@ -100,7 +100,7 @@ def understand_query(
         identifiers=identifiers(head),
         time_ranges=tuple(found.range for found in find_times(head, reference, zone)),
         asks_when=kind is QuestionType.WHEN or _asks_when(folded),
-        named_speakers=_named_speakers(folded, known_speakers),
+        named_speakers=named_speakers(head, known_speakers),
         question_type=kind,
     )
 
@@ -129,9 +129,9 @@ def _question_type(text: str) -> QuestionType:
     return QuestionType.YES_NO if is_question(stripped) else QuestionType.STATEMENT
 
 
-def _named_speakers(text: str, known_speakers: Collection[str]) -> tuple[str, ...]:
+def named_speakers(text: str, known_speakers: Collection[str]) -> tuple[str, ...]:
     """The speakers a query names, in order of place; a Latin name counts as a whole word only."""
-    lowered = normalised(text)
+    lowered = normalised(fold_width_in_place(text[:MAX_CHARACTERS]).replace("\u2019", "'"))
     found: list[tuple[int, str]] = []
     for speaker in known_speakers:
         name = normalised(speaker)

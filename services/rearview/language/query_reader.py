@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from rearview.language.aliases import canonical, normalised
-from rearview.language.query import understand_query
+from rearview.language.query import named_speakers, understand_query
 from rearview.ports.query_reader import ReadQuery
 
 
@@ -24,10 +24,7 @@ class LanguageQueryReader:
 
     def named_speakers(self, text: str, speakers: Sequence[str]) -> tuple[str, ...]:
         """Return those of the known speakers whom a query names."""
-        if not speakers:
-            return ()
-        now = datetime.now(UTC)  # no matter here: times are not looked at
-        return understand_query(text, reference=now, zone=UTC, known_speakers=speakers).named_speakers
+        return named_speakers(text, speakers) if speakers else ()
 
     def folded(self, text: str) -> str:
         """Return the text in lower case and plain width."""

@@ -1,12 +1,15 @@
 """Builds the lifecycle service from its configuration, serves its calls, works on its jobs and goes its rounds."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 
 import grpc.aio
 
+from rearview.adapters.cold.opening import open_cold
+from rearview.adapters.cold.segment_store import ObjectSegmentStore
 from rearview.adapters.postgres.access_counts import PostgresAccessCounts
 from rearview.adapters.postgres.audit_log import PostgresAuditLog
 from rearview.adapters.postgres.database import Database
@@ -14,21 +17,29 @@ from rearview.adapters.postgres.dead_letters import PostgresDeadLetters
 from rearview.adapters.postgres.erasure import PostgresErasure
 from rearview.adapters.postgres.job_policy import JobPolicy
 from rearview.adapters.postgres.jobs import ProcrastinateJobQueue
+from rearview.adapters.postgres.operations import PostgresOperations
 from rearview.adapters.postgres.statistics import PostgresStatistics
+from rearview.adapters.postgres.tiering import PostgresTiering
 from rearview.adapters.postgres.upkeep import PostgresUpkeep
 from rearview.adapters.redis.access_counts import RedisAccessCounts
 from rearview.adapters.redis.connection import RedisConnection
 from rearview.adapters.redis.erasure import RedisErasure
 from rearview.internal.v1 import lifecycle_service_pb2
 from rearview.internal.v1.lifecycle_service_pb2_grpc import add_LifecycleServiceServicer_to_server
+from rearview.lifecycle.cold_moves import ColdMoves, ColdRules
 from rearview.lifecycle.config import LifecycleConfig
 from rearview.lifecycle.drain_access_counts import AccessCountDrain
+from rearview.lifecycle.erase_cold import ColdEraser
+from rearview.lifecycle.fault_points import FaultPoints
 from rearview.lifecycle.jobs import job_handlers
+from rearview.lifecycle.operations import OperationWork
 from rearview.lifecycle.purge import Purger
 from rearview.lifecycle.round_schedule import Round, RoundSchedule
 from rearview.lifecycle.servicer import LifecycleServicer
+from rearview.lifecycle.sweep import Sweeper, SweepLimits
 from rearview.lifecycle.upkeep import UpkeepRounds, UpkeepRules
 from rearview.ports.clock import Clock, SystemClock
+from rearview.ports.tiering import Rehydrator, TierStore
 from rearview.rpc.interceptors import IdentityInterceptor
 from rearview.rpc.service_process import meanwhile, service_process
 from rearview.telemetry.metrics import Metrics
@@ -36,6 +47,8 @@ from rearview.telemetry.metrics import Metrics
 SERVICE = "lifecycle"
 SERVED = (lifecycle_service_pb2.DESCRIPTOR.services_by_name["LifecycleService"].full_name,)
 """The full names of the services of the internal API."""
+
+_SWEEPS_AT_ONCE = 500
 
 
 async def run_lifecycle(
@@ -62,11 +75,15 @@ async def run_lifecycle(
         redis = await stack.enter_async_context(
             RedisConnection(config.redis_url.get_secret_value(), timeout_seconds=config.redis_seconds)
         )
-        purger = Purger(PostgresErasure(work, batch=config.purge_batch), RedisErasure(redis), clock)
+        tiers = await stack.enter_async_context(open_tiers(config, work, clock))
+        purger = Purger(PostgresErasure(work, batch=config.purge_batch), RedisErasure(redis), clock, tiers.eraser)
+        operations = OperationWork(PostgresOperations(work), tiers.store, tiers.sweeper, tiers.rehydrator, clock)
         queue = ProcrastinateJobQueue(url, policy=_job_policy(config))
-        jobs = queue.work(job_handlers(purger), concurrency=config.worker_concurrency)
-        await stack.enter_async_context(meanwhile(jobs, stopping))
-        rounds = _rounds(config, work, redis, clock, process.metrics)
+        handlers = job_handlers(purger, tiers.sweeper, operations)
+        await stack.enter_async_context(
+            meanwhile(queue.work(handlers, concurrency=config.worker_concurrency), stopping)
+        )
+        rounds = _rounds(config, work, redis, clock, tiers.store, process.metrics)
         await stack.enter_async_context(meanwhile(rounds.run(), stopping))
 
         def register(server: grpc.aio.Server) -> Sequence[str]:
@@ -74,6 +91,7 @@ async def run_lifecycle(
                 PostgresAuditLog(calls),
                 PostgresDeadLetters(calls),
                 PostgresStatistics(calls),
+                OperationWork(PostgresOperations(calls), tiers.store, tiers.sweeper, tiers.rehydrator, clock),
                 clock,
                 internal_key.encode(),
             )
@@ -83,12 +101,45 @@ async def run_lifecycle(
         await process.serve(register, IdentityInterceptor(internal_key), on_started=on_started, stop=stopping)
 
 
+@dataclass(frozen=True, slots=True)
+class Tiers:
+    """What moves memories between tiers."""
+
+    store: TierStore
+    sweeper: Sweeper
+    rehydrator: Rehydrator
+    eraser: ColdEraser
+
+
+@asynccontextmanager
+async def open_tiers(config: LifecycleConfig, database: Database, clock: Clock) -> AsyncIterator[Tiers]:
+    """Open object storage and yield what moves memories between tiers."""
+    lease = timedelta(seconds=config.lease_seconds)
+    faults = FaultPoints(config.fault_point)
+    async with open_cold(config, database, clock, keeps_copies=False) as cold:
+        store = PostgresTiering(database, lease_length=lease)
+        rules = ColdRules(orphan_age=timedelta(minutes=config.orphan_minutes))
+        moves = ColdMoves(store, ObjectSegmentStore(cold.objects), clock, rules=rules, faults=faults)
+        limits = SweepLimits(run=config.sweep_memories, step=config.sweep_step, lease=lease)
+        yield Tiers(
+            store,
+            Sweeper(store, moves, cold.rehydrator, clock, limits=limits, faults=faults),
+            cold.rehydrator,
+            ColdEraser(store, moves, lease=lease),
+        )
+
+
 def _job_policy(config: LifecycleConfig) -> JobPolicy:
     return JobPolicy(max_attempts=config.job_attempts, drain_seconds=config.drain_seconds)
 
 
 def _rounds(
-    config: LifecycleConfig, database: Database, redis: RedisConnection, clock: Clock, metrics: Metrics
+    config: LifecycleConfig,
+    database: Database,
+    redis: RedisConnection,
+    clock: Clock,
+    tiers: TierStore,
+    metrics: Metrics,
 ) -> RoundSchedule:
     drain = AccessCountDrain(RedisAccessCounts(redis), PostgresAccessCounts(database))
     upkeep = UpkeepRounds(
@@ -99,12 +150,18 @@ def _rounds(
             purge_overdue=timedelta(minutes=config.purge_overdue_minutes),
         ),
     )
+    sweep_age = timedelta(minutes=config.sweep_minutes)
     ended = metrics.counter("rounds", "Rounds that ended, by name and outcome.", ("round", "outcome"))
     return RoundSchedule(
         [
             Round("drain_access_counts", config.drain_counts_seconds, drain.drain),
             Round("expire", config.expire_seconds, upkeep.expire),
             Round("enqueue_left_behind", config.upkeep_seconds, upkeep.enqueue_left_behind),
+            Round(
+                "enqueue_sweeps",
+                config.upkeep_seconds,
+                lambda: tiers.enqueue_sweeps(age=sweep_age, limit=_SWEEPS_AT_ONCE),
+            ),
         ],
         on_end=lambda name, well: ended.labels(name, "ok" if well else "failed").inc(),
     )

@@ -2,10 +2,10 @@
 
 from pydantic import Field, SecretStr
 
-from rearview.rpc.service_config import Listen, ServiceConfig
+from rearview.rpc.service_config import Listen, ObjectStorageConfig, ServiceConfig
 
 
-class LifecycleConfig(ServiceConfig):
+class LifecycleConfig(ObjectStorageConfig, ServiceConfig):
     """Read once; the variables carry the prefix `REARVIEW_`.
 
     Attributes:
@@ -21,6 +21,12 @@ class LifecycleConfig(ServiceConfig):
         session_silent_minutes: a session without news for so long is closed, should its own job have been lost.
         units_unmerged_minutes: closed search units older than this are merged, should their own job have been lost.
         purge_overdue_minutes: a purge so long overdue is taken up again.
+        sweep_minutes: how often a namespace is swept.
+        sweep_memories: how many memories one pass moves at most; the next goes on.
+        sweep_step: how many memories move in one transaction.
+        lease_seconds: a worker that is silent for so long loses the namespace that it sweeps.
+        orphan_minutes: objects older than this that no catalog names are deleted; longer than any move takes.
+        fault_point: where the process dies; for tests only.
     """
 
     listen: Listen = "127.0.0.1:50054"
@@ -36,4 +42,10 @@ class LifecycleConfig(ServiceConfig):
     session_silent_minutes: float = Field(default=10.0, gt=0, le=100_000)
     units_unmerged_minutes: float = Field(default=10.0, gt=0, le=100_000)
     purge_overdue_minutes: float = Field(default=15.0, gt=0, le=100_000)
+    sweep_minutes: float = Field(default=60.0, gt=0, le=100_000)
+    sweep_memories: int = Field(default=50_000, ge=1, le=10_000_000)
+    sweep_step: int = Field(default=500, ge=1, le=10_000)
+    lease_seconds: float = Field(default=60.0, ge=1, le=3_600)
+    orphan_minutes: float = Field(default=60.0, ge=0, le=100_000)
+    fault_point: str = ""
     max_concurrent_calls: int = Field(default=100, ge=1, le=100_000)

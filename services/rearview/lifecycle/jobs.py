@@ -3,14 +3,26 @@
 from collections.abc import Mapping
 from uuid import UUID
 
+from rearview.lifecycle.operations import OperationWork
 from rearview.lifecycle.purge import Purger
+from rearview.lifecycle.sweep import Sweeper
 from rearview.ports.job_queue import JobHandler
 
 
-def job_handlers(purger: Purger) -> Mapping[str, JobHandler]:
+def job_handlers(purger: Purger, sweeper: Sweeper, operations: OperationWork) -> Mapping[str, JobHandler]:
     """Return the handlers; each may run more than once for one job."""
 
     async def purge(arguments: Mapping[str, str]) -> None:
         await purger.purge(UUID(arguments["tenant_id"]), UUID(arguments["receipt_id"]))
 
-    return {"purge": purge}
+    async def sweep(arguments: Mapping[str, str]) -> None:
+        await sweeper.sweep(UUID(arguments["tenant_id"]), UUID(arguments["namespace_id"]), _nobody)
+
+    async def operation(arguments: Mapping[str, str]) -> None:
+        await operations.carry_out(UUID(arguments["tenant_id"]), UUID(arguments["operation_id"]))
+
+    return {"purge": purge, "sweep": sweep, "operation": operation}
+
+
+async def _nobody(counts: Mapping[str, int]) -> None:
+    """Take the progress of a sweep that nobody waits for."""

@@ -1,4 +1,4 @@
-"""The lifecycle's methods on the wire: convert, ask, convert. What comes with the tiers is said to be missing."""
+"""The lifecycle's methods on the wire: convert, ask, convert. What is not offered yet says so."""
 
 from typing import Any, Never
 from uuid import UUID
@@ -7,8 +7,10 @@ import grpc.aio
 from google.protobuf import empty_pb2
 
 from rearview.domain.errors import CredentialInvalid, FeatureNotOffered
+from rearview.domain.names import parse_namespace
 from rearview.domain.principal import Access, Caller
 from rearview.internal.v1 import lifecycle_service_pb2_grpc
+from rearview.lifecycle.operations import OperationWork
 from rearview.ports.administration import AuditLog, DeadLetters, Statistics
 from rearview.ports.clock import Clock
 from rearview.rpc.call_context import current_caller
@@ -20,6 +22,9 @@ from rearview.rpc.convert.lifecycle import (
     job_id_from_name,
     list_audit_from_proto,
     list_dead_letters_from_proto,
+    operation_id_from_name,
+    operation_to_proto,
+    rehydrate_from_proto,
     tier_stats_namespace_from_proto,
     tier_stats_to_proto,
 )
@@ -33,11 +38,18 @@ class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
     """`rearview.internal.v1.LifecycleService`. Reads without rules of their own go straight to their ports."""
 
     def __init__(
-        self, audit: AuditLog, letters: DeadLetters, statistics: Statistics, clock: Clock, page_key: bytes
+        self,
+        audit: AuditLog,
+        letters: DeadLetters,
+        statistics: Statistics,
+        operations: OperationWork,
+        clock: Clock,
+        page_key: bytes,
     ) -> None:
         self._audit = audit
         self._letters = letters
         self._statistics = statistics
+        self._operations = operations
         self._clock = clock
         self._page_key = page_key
 
@@ -77,16 +89,26 @@ class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
         return dead_letter_to_proto(letter)
 
     async def RunSweep(self, request: pb.RunSweepRequest, context: Context) -> pb.Operation:
-        """Not offered."""
-        _not_offered("RunSweep")
+        """Begin a sweep."""
+        caller = current_caller()
+        name = parse_namespace(request.namespace, "namespace") if request.namespace else None
+        namespace_id = scope_of(caller, name.namespace, Access.WRITE).namespace_id if name else None
+        begun = await self._operations.begin_sweep(caller, _tenant_of(caller), namespace_id, dry_run=request.dry_run)
+        return operation_to_proto(begun)
 
     async def GetOperation(self, request: pb.GetOperationRequest, context: Context) -> pb.Operation:
-        """Not offered."""
-        _not_offered("GetOperation")
+        """Say how far an operation has come."""
+        tenant_id = _tenant_of(current_caller())
+        return operation_to_proto(await self._operations.get(tenant_id, operation_id_from_name(request.name)))
 
     async def Rehydrate(self, request: pb.RehydrateRequest, context: Context) -> pb.Operation:
-        """Not offered."""
-        _not_offered("Rehydrate")
+        """Begin to bring memories back."""
+        caller = current_caller()
+        memories: dict[UUID, list[UUID]] = {}
+        for name in rehydrate_from_proto(request):
+            namespace_id = scope_of(caller, name.namespace, Access.WRITE).namespace_id
+            memories.setdefault(namespace_id, []).append(name.memory)
+        return operation_to_proto(await self._operations.begin_rehydration(caller, _tenant_of(caller), memories))
 
     async def SetLegalHold(self, request: pb.SetLegalHoldRequest, context: Context) -> empty_pb2.Empty:
         """Not offered."""

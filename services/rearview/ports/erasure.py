@@ -58,3 +58,20 @@ class VolatileErasure(Protocol):
     async def erase_access_counts(self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]) -> int:
         """Erase counts of accesses that were not added to the store yet; return how many there were."""
         ...
+
+    async def erase_answers(self, tenant_id: UUID) -> int:
+        """Erase the cached answers of a tenant, in which anything of it may stand; return how many there were."""
+        ...
+
+
+class ColdErasure(Protocol):
+    """The part of what lies in object storage."""
+
+    async def erase(self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]) -> int:
+        """Rewrite segments without these memories and delete the old ones with all their versions; return how many.
+
+        Raises:
+            Conflict: another worker moves the namespace's memories now; to be repeated.
+            Unavailable: object storage or the database does not do its part; to be repeated.
+        """
+        ...

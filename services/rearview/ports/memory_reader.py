@@ -1,6 +1,7 @@
 """Reading of memories, sessions, events and receipts."""
 
 from collections.abc import Collection
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -26,8 +27,12 @@ class MemoryReader(Protocol):
         filter_entity_keys: tuple[str, ...],
         states: Collection[MemoryState],
         page: PageRequest,
+        as_of: datetime | None = None,
     ) -> Page[Memory]:
-        """Return a page of memories, newest first; pages neither overlap nor shift when memories are added."""
+        """Return a page of memories, newest first, with `as_of` those that were held then.
+
+        Pages neither overlap nor shift when memories are added.
+        """
         ...
 
     async def history(self, scope: Scope, memory_id: UUID, page: PageRequest) -> Page[Memory]:

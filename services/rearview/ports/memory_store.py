@@ -12,6 +12,7 @@ from rearview.domain.principal import Scope
 from rearview.domain.redaction import Sealed
 from rearview.domain.unit_projection import KeywordStatistics, SearchUnit
 from rearview.domain.writing import Remembered, RequestKey
+from rearview.ports.stated_facts import StatedFact
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,8 +50,11 @@ class MemoryStore(Protocol):
         request: RequestKey | None,
         now: datetime,
         merge_units_at: datetime | None,
+        facts: tuple[StatedFact, ...] = (),
     ) -> Remembered:
         """Store a memory, unless an active, trusted one says the same word for word: then it is REDUNDANT with that.
+
+        What it states (`facts`) counts either way; where that took the place of other facts, it SUPERSEDED those.
 
         Raises:
             RequestIdReused: the id stands for another request.
@@ -74,8 +78,11 @@ class MemoryStore(Protocol):
         projection: NewMemory | None,
         request: RequestKey | None,
         now: datetime,
+        facts: tuple[StatedFact, ...] = (),
     ) -> Memory:
         """Replace a memory; `projection` is set when its text has changed and is then how it is found from now on.
+
+        What the old text alone had stated ends, and `facts` are what the new one states.
 
         Raises:
             Conflict: the memory has changed since `before` was read.

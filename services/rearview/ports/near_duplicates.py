@@ -10,6 +10,16 @@ class NearDuplicates(Protocol):
         """Unsigned 32-bit values of a fixed number, equal for equal texts on every machine."""
         ...
 
+    def bands(self, text: str) -> tuple[int, ...]:
+        """Signed 32-bit values of which near duplicates share at least one, almost surely; none for an empty text."""
+        ...
+
+    def difference(self, first: str, second: str) -> str | None:
+        """Return what keeps two texts of whatever languages apart, however alike they look: `question`, `numbers`,
+        `negation`, or, within one language, `words`, where each has words of content that the other lacks or the
+        second has more; None if nothing does."""
+        ...
+
     def may_be_duplicates(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
         """Whether two signatures are alike enough to compare the texts.
 

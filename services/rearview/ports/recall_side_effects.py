@@ -1,6 +1,6 @@
 """What a recall leaves behind: a trace, and counts of what it returned. Neither may delay or fail the answer."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -32,10 +32,16 @@ class AccessCounter(Protocol):
 class RecallRecorder(Protocol):
     """Takes what a recall leaves behind, at once and without failing; what does not fit is dropped and counted."""
 
-    def record(self, tenant_id: UUID, principal: str, scopes: Collection[Scope], trace: RecallTrace) -> None:
-        """Have a trace written."""
+    def record(
+        self, tenant_id: UUID, principal: str, scopes: Collection[Scope], trace: Callable[[], RecallTrace]
+    ) -> None:
+        """Have a trace made and written."""
         ...
 
     def count_accesses(self, tenant_id: UUID, accessed: Mapping[UUID, Collection[UUID]], at: datetime) -> None:
         """Have accesses counted."""
+        ...
+
+    def hand_out(self, scopes: Collection[Scope], texts: Collection[str], at: datetime) -> None:
+        """Have what was returned to readers of these namespaces known, for the guard against echoes."""
         ...

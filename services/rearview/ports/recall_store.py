@@ -9,10 +9,12 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from rearview.domain.cold import Segment
 from rearview.domain.event import Event, EventRole
-from rearview.domain.memory import Memory, MemoryType
+from rearview.domain.memory import Memory
 from rearview.domain.principal import Scope
-from rearview.domain.recall import MemoryFilter, Route
+from rearview.domain.recall import MemoryFilter
+from rearview.ports.found_units import NO_UNITS, FoundUnits
 
 _EVERYTHING = MemoryFilter()
 
@@ -58,26 +60,10 @@ class Search:
     as_of: datetime | None = None
     limit: int = 100
 
-
-@dataclass(frozen=True, slots=True)
-class FoundUnit:
-    """A search unit found, with both text scores. `used_at` is its memory's last write or read."""
-
-    unit_id: UUID
-    memory_id: UUID
-    occurred_at: datetime
-    speaker: int
-    flags: int
-    routes: frozenset[Route]
-    similarity: float | None
-    keyword_score: float
-    memory_type: MemoryType
-    intensity: float
-    pinned: bool
-    priority: float
-    used_at: datetime
-    access_count: int
-    entity_matches: tuple[str, ...]
+    def route_limit(self, statistics: "NamespaceStatistics") -> int:
+        """Return how many units a route finds: one list a language where a namespace holds both."""
+        both = statistics.chinese_units > 0 and statistics.english_units > 0
+        return self.limit * (2 if both else 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +95,16 @@ class NamespaceStatistics:
         return self.keyword_total / self.units if self.units else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """What one namespace holds for a query. `exact_vectors` is None when the vector route found nothing."""
+    """What one namespace holds for a query, hot and warm. `exact_vectors` is None when the vector route found nothing;
+    `segments` are where its cold memories are, as of the same moment."""
 
-    units: tuple[FoundUnit, ...] = ()
+    units: FoundUnits = NO_UNITS
     turns: tuple[FoundTurn, ...] = ()
     statistics: NamespaceStatistics = NamespaceStatistics()
     exact_vectors: bool | None = None
+    segments: tuple[Segment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +131,15 @@ class Loaded:
     turns: Mapping[UUID, tuple[str, Event]]
 
 
+@dataclass(frozen=True, slots=True)
+class IndexRecall:
+    """Which share of the true 10 and 100 nearest units the vector index found, in [0, 1], of the lists that it answered
+    (one for each language of a namespace of both), averaged."""
+
+    at_10: float
+    at_100: float
+
+
 class RecallStore(Protocol):
     """Finds and loads, each in one round trip."""
 
@@ -164,8 +161,10 @@ class RecallStore(Protocol):
         """
         ...
 
-    async def load(self, tenant_id: UUID, chosen: Sequence[Chosen], *, timeout_seconds: float) -> list[Loaded]:
-        """Load what was chosen, in order. Raises as `search`."""
+    async def load(
+        self, tenant_id: UUID, chosen: Sequence[Chosen], *, with_metadata: bool, timeout_seconds: float
+    ) -> list[Loaded]:
+        """Load what was chosen, in order; the memories' metadata and events only if asked for. Raises as `search`."""
         ...
 
     async def anything_stored(self, tenant_id: UUID, namespace_ids: Sequence[UUID], *, timeout_seconds: float) -> bool:
@@ -176,4 +175,13 @@ class RecallStore(Protocol):
         self, tenant_id: UUID, searches: Sequence[Search], generation: Generation | None, *, timeout_seconds: float
     ) -> str:
         """Return the database's plans of the searches as text. Raises as `search`."""
+        ...
+
+    async def index_recall(
+        self, tenant_id: UUID, search: Search, generation: Generation, *, timeout_seconds: float
+    ) -> IndexRecall | None:
+        """Compare the vector route with an exact search; None where it is exact anyway. Raises as `search`.
+
+        Reads every vector of the namespace, so it is not for the path of a request.
+        """
         ...

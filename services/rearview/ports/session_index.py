@@ -10,15 +10,17 @@ from rearview.domain.context_window import OpenWindows
 from rearview.domain.event import CaptureOutcome, Event
 from rearview.domain.memory import Memory
 from rearview.domain.unit_projection import KeywordStatistics, SearchUnit, UnitProjection
+from rearview.ports.stated_facts import StatedFact
 from rearview.ports.working_memory import SessionKey
 
 
 @dataclass(frozen=True, slots=True)
 class OpenEpisode:
-    """The episode that the next turn of a session may join, and how many turns it has."""
+    """The episode that the next turn of a session may join, how many turns it has, and the last of them."""
 
     memory: Memory
     turns: int
+    last: Event | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +38,7 @@ class PendingEvents:
         windows: the last turns' windows.
         episode: the open episode, if any.
         last_appended_at: when the newest event was stored.
+        earlier: the last few events before these, in order, as context.
     """
 
     session: SessionKey
@@ -48,26 +51,44 @@ class PendingEvents:
     windows: OpenWindows
     episode: OpenEpisode | None
     last_appended_at: datetime | None
+    earlier: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryLink:
-    """That a memory came from an event."""
+    """That a memory came from an event, or that the event repeats one of its units, which it knew."""
 
     memory_id: UUID
     event_id: UUID
     sequence: int
+    repeats: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Strengthened:
+    """That a memory was said again.
+
+    Attributes:
+        memory_id: the memory.
+        times: how often in this batch.
+        first_said_at: the earliest of these times.
+    """
+
+    memory_id: UUID
+    times: int
+    first_said_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class EventCapture:
-    """What became of an event, for its capture trace; no content."""
+    """What became of an event, for its capture trace; no content. `bands` are those by which it is found again."""
 
     event_id: UUID
     outcome: CaptureOutcome
     importance: float
     reason: str
     stage_milliseconds: Mapping[str, float]
+    bands: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +122,8 @@ class IndexedBatch:
         indexed_sequence: where indexing stands from now on.
         close_windows_at: when to look whether the session has fallen silent; None for not at all.
         merge_units_at: when to move closed units to the main index; None for not at all.
+        strengthened: memories that were said again.
+        facts: what the turns state, in order; what of it is stored is decided in the transaction.
     """
 
     pending: PendingEvents
@@ -118,6 +141,8 @@ class IndexedBatch:
     indexed_sequence: int
     close_windows_at: datetime | None = None
     merge_units_at: datetime | None = None
+    strengthened: tuple[Strengthened, ...] = ()
+    facts: tuple[StatedFact, ...] = ()
 
 
 class SessionIndex(Protocol):

@@ -1,7 +1,7 @@
 """From ranked candidates with their content to hits and the context text."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -20,6 +20,7 @@ MAX_HIGHLIGHTS = 3
 BELOW_TOP_K = "below_top_k"
 BELOW_FLOOR = "below_floor"
 NEAR_DUPLICATE = "near_duplicate"
+SAME_SOURCE = "same_source"
 GONE = "gone"
 
 
@@ -75,10 +76,21 @@ def content_of(candidate: Candidate, loaded: Loaded, *, inactive_too: bool) -> C
     return Content(memory, sources, is_turn)
 
 
-def select(ranked: Sequence[tuple[Candidate, Content]], *, top_k: int, by_memory: bool, floor: Floor) -> Selection:
-    """Return the hits of candidates in order of rank: above the floor, each text once, at most `top_k`."""
+def select(
+    ranked: Sequence[tuple[Candidate, Content]],
+    *,
+    top_k: int,
+    by_memory: bool,
+    floor: Floor,
+    facts_apart: bool = False,
+) -> Selection:
+    """Return the hits of candidates in order of rank: above the floor, each text once, at most `top_k`.
+
+    A fact and a turn that states it take one place together, that of the better one, unless `facts_apart`.
+    """
     dropped: dict[UUID, str] = {}
     admitted = []
+    told = _Told()
     for (candidate, content), is_first in zip(
         ranked, first_of_each(content.text for _, content in ranked), strict=True
     ):
@@ -92,7 +104,10 @@ def select(ranked: Sequence[tuple[Candidate, Content]], *, top_k: int, by_memory
             asked_for=candidate.asked_for,
         ):
             dropped[candidate.resource_id] = BELOW_FLOOR
+        elif not facts_apart and told.repeats(content):
+            dropped[candidate.resource_id] = SAME_SOURCE
         else:
+            told.add(content)
             admitted.append((candidate, content))
     groups: dict[UUID, list[tuple[Candidate, Content]]] = {}
     for candidate, content in admitted:
@@ -106,6 +121,33 @@ def select(ranked: Sequence[tuple[Candidate, Content]], *, top_k: int, by_memory
     )
 
 
+class _Told:
+    """Which turns, and which turns' facts, have a place already."""
+
+    def __init__(self) -> None:
+        self._turns: set[UUID] = set()
+        self._of_facts: set[UUID] = set()
+
+    def repeats(self, content: Content) -> bool:
+        """Whether it is the fact of a turn that has a place, or the turn of a fact that has one."""
+        sources = {event.event_id for _, event in content.turns}
+        if content.is_turn:
+            return not sources.isdisjoint(self._of_facts)
+        return _is_fact(content) and not sources.isdisjoint(self._turns)
+
+    def add(self, content: Content) -> None:
+        sources = [event.event_id for _, event in content.turns]
+        if content.is_turn:
+            self._turns.update(sources)
+        elif _is_fact(content):
+            self._of_facts.update(sources)
+
+
+def _is_fact(content: Content) -> bool:
+    memory = content.memory
+    return memory is not None and memory.fact is not None and memory.type is not MemoryType.SUMMARY
+
+
 def hits_of(
     groups: Sequence[Group], query: RecallQuery, languages: frozenset[Language]
 ) -> tuple[tuple[Hit, ...], ContextText]:
@@ -117,19 +159,14 @@ def hits_of(
         language=language,
         zone=ZoneInfo(query.time_zone),
     )
-    hits = tuple(
-        _hit(group, citation, query.include_metadata) for group, citation in zip(groups, context.citations, strict=True)
-    )
+    hits = tuple(_hit(group, citation) for group, citation in zip(groups, context.citations, strict=True))
     return hits, context
 
 
-def _hit(group: Group, citation: str, include_metadata: bool) -> Hit:
-    memory = group.contents[0].memory
-    if memory is not None and not include_metadata:
-        memory = replace(memory, metadata={}, event_ids=())
+def _hit(group: Group, citation: str) -> Hit:
     return Hit(
         namespace=group.best.scope.namespace,
-        memory=memory,
+        memory=group.contents[0].memory,
         score=group.best.score,
         routes=frozenset(route for candidate in group.candidates for route in candidate.routes),
         highlights=_highlights(group),

@@ -7,6 +7,8 @@ from typing import Literal, cast
 
 import grpc.aio
 
+from rearview.adapters.cold.cold_routes import SegmentRoutes
+from rearview.adapters.cold.opening import Cold, open_cold
 from rearview.adapters.models.registry import RerankerSettings, open_reranker
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.event_reader import PostgresEventReader
@@ -18,6 +20,7 @@ from rearview.adapters.postgres.recall_traces import PostgresRecallTraceStore
 from rearview.adapters.postgres.session_tail import PostgresSessionTail
 from rearview.adapters.redis.access_counter import RedisAccessCounter
 from rearview.adapters.redis.connection import RedisConnection
+from rearview.adapters.redis.handed_out import RedisHandedOut
 from rearview.adapters.redis.working_memory import RedisWorkingMemory
 from rearview.adapters.vault.aes_gcm_sealer import AesGcmSealer
 from rearview.domain.relevance import Floor
@@ -28,12 +31,16 @@ from rearview.language.pii import PatternRedactor
 from rearview.language.query_reader import LanguageQueryReader
 from rearview.language.signals import turn_signals
 from rearview.ports.clock import Clock, SystemClock
+from rearview.ports.recall_store import IndexRecall
 from rearview.ports.reranker import Reranker
+from rearview.retriever.cold_reading import TieredMemoryReader
+from rearview.retriever.cold_stage import ColdStage
 from rearview.retriever.config import RetrieverConfig
 from rearview.retriever.get_forget_receipt import GetForgetReceipt
 from rearview.retriever.get_memory import GetMemory
 from rearview.retriever.get_recall_trace import GetRecallTrace
 from rearview.retriever.get_working_memory import GetWorkingMemory
+from rearview.retriever.index_sampler import IndexSampler
 from rearview.retriever.list_memories import ListMemories
 from rearview.retriever.recall import Recall, RecallLimits
 from rearview.retriever.recall_recorder import BackgroundRecorder
@@ -43,6 +50,7 @@ from rearview.retriever.reveal_redacted import RevealRedacted
 from rearview.retriever.servicer import RetrieverServicer, UseCases
 from rearview.rpc.interceptors import IdentityInterceptor
 from rearview.rpc.service_process import service_process
+from rearview.telemetry.metrics import Metrics
 
 SERVICE = "retriever"
 SERVED = (retriever_service_pb2.DESCRIPTOR.services_by_name["RetrieverService"].full_name,)
@@ -51,6 +59,7 @@ SERVED = (retriever_service_pb2.DESCRIPTOR.services_by_name["RetrieverService"].
 RerankerKind = Literal["none", "flag", "cross-encoder"]
 
 _SMALL_POOL = 4
+_SHARES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1.0)
 _SHARE_OF_REDIS = 0.4  # of the time for working memory; the rest is for the event log, should Redis be away
 
 
@@ -80,28 +89,55 @@ async def run_retriever(
             Database(url, max_connections=config.max_connections, settings=dict(RECALL_SETTINGS))
         )
         reading = await stack.enter_async_context(Database(url, max_connections=_SMALL_POOL, vectors=False))
+        reading_vectors = await stack.enter_async_context(
+            Database(url, max_connections=1, settings=dict(RECALL_SETTINGS))
+        )
         redis = await stack.enter_async_context(
             RedisConnection(config.redis_url.get_secret_value(), timeout_seconds=config.working_memory_seconds)
         )
         reranker = await asyncio.to_thread(open_reranker, _reranker_settings(config))
         if reranker is not None:
             stack.push_async_callback(reranker.close)
+        cold = await stack.enter_async_context(open_cold(config, reading, clock))
         traces = PostgresRecallTraceStore(reading)
         recorder = await stack.enter_async_context(
             BackgroundRecorder(
                 traces,
                 RedisAccessCounter(redis),
+                RedisHandedOut(redis),
                 on_loss=lambda kind: losses.labels(kind).inc(),
                 capacity=config.trace_queue,
             )
         )
-        use_cases = _use_cases(config, clock, recalling, reading, redis, traces, recorder, reranker)
+        sampler = await stack.enter_async_context(
+            IndexSampler(
+                PostgresRecallStore(reading_vectors),
+                interval_seconds=config.index_sample_seconds,
+                on_sample=_index_recall_metric(process.metrics),
+            )
+        )
+        use_cases = _use_cases(config, clock, recalling, reading, redis, traces, recorder, reranker, sampler, cold)
 
         def register(server: grpc.aio.Server) -> Sequence[str]:
             add_RetrieverServiceServicer_to_server(RetrieverServicer(use_cases, clock, internal_key.encode()), server)
             return SERVED
 
         await process.serve(register, IdentityInterceptor(internal_key), on_started=on_started, stop=stop)
+
+
+def _index_recall_metric(metrics: Metrics) -> Callable[[IndexRecall], None]:
+    compared = metrics.histogram(
+        "recall_index_vs_exact",
+        "Share of the true nearest units that the vector index found, in sampled recalls.",
+        ("k",),
+        buckets=_SHARES,
+    )
+
+    def observe(sample: IndexRecall) -> None:
+        compared.labels("10").observe(sample.at_10)
+        compared.labels("100").observe(sample.at_100)
+
+    return observe
 
 
 def _use_cases(
@@ -113,6 +149,8 @@ def _use_cases(
     traces: PostgresRecallTraceStore,
     recorder: BackgroundRecorder,
     reranker: Reranker | None,
+    sampler: IndexSampler,
+    cold: Cold,
 ) -> UseCases:
     reader = LanguageQueryReader()
     recent_turns = LoggedRecentTurns(
@@ -122,7 +160,8 @@ def _use_cases(
         clock,
         patience_seconds=config.working_memory_seconds * _SHARE_OF_REDIS,
     )
-    memories, events = PostgresMemoryReader(reading), PostgresEventReader(reading)
+    memories = TieredMemoryReader(PostgresMemoryReader(reading), cold.rehydrator)
+    events = PostgresEventReader(reading)
     return UseCases(
         recall=Recall(
             store=PostgresRecallStore(recalling),
@@ -133,9 +172,11 @@ def _use_cases(
             policies=RememberedPolicies(PostgresPolicyStore(reading)),
             recorder=recorder,
             clock=clock,
+            sampler=sampler,
             reranking=RerankStage(reranker, depth=config.rerank_depth, budget_seconds=config.rerank_seconds)
             if reranker
             else None,
+            cold=ColdStage(SegmentRoutes(recalling, cold.reader), cold.rehydrator),
             limits=RecallLimits(
                 total_seconds=config.recall_seconds,
                 working_memory_seconds=config.working_memory_seconds,

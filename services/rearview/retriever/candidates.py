@@ -1,32 +1,45 @@
 """From what the routes found to scored candidates."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from typing import TypeVar
 from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rearview.domain import bm25
 from rearview.domain.event import Event, EventRole
 from rearview.domain.fusion import FULL_SAMPLE, Pool, QueryFeatures, fuse, is_user_chat
-from rearview.domain.memory import MemoryType
+from rearview.domain.memory import DEFAULT_PRIORITY, MemoryType
 from rearview.domain.principal import Scope
 from rearview.domain.recall import Route, ScoreParts
-from rearview.domain.relevance import logit_terms, relevance
-from rearview.domain.scoring import Profile, Standing, memory_score
+from rearview.domain.relevance import logit_terms, relevances
+from rearview.domain.scoring import MemoryScores, Profile, Standings, memory_scores
 from rearview.domain.search_unit import FULL_LENGTH, UnitFlag, language_flags, said_flags
+from rearview.ports.found_units import FoundUnits, route_bit, routes_of
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.query_reader import QueryReader
-from rearview.ports.recall_store import Found, FoundTurn, FoundUnit, Search
+from rearview.ports.recall_store import Found, FoundTurn, Search
 from rearview.retriever.question import Question
 
 FRESH_TURNS = 10
 """So many of a session's last turns are candidates without sharing a word with the query: what was just said."""
 
-_OF_THE_USER = frozenset(
-    {MemoryType.FACT, MemoryType.EXPLICIT, MemoryType.CONSTRAINT, MemoryType.DECISION, MemoryType.SUMMARY}
-)
+# Facts and summaries say by their flags whose words they are: a tool's are not the user's.
+_OF_THE_USER = tuple(int(kind) for kind in (MemoryType.EXPLICIT, MemoryType.CONSTRAINT, MemoryType.DECISION))
+Number = TypeVar("Number", bound=np.generic)
+
+_CALLED_FOR = route_bit(Route.ENTITY) | route_bit(Route.TIME) | route_bit(Route.WORKING_MEMORY)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRef:
+    """Which search unit a candidate is."""
+
+    unit_id: UUID
+    memory_id: UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +51,9 @@ class Candidate:
     """
 
     scope: Scope
-    unit: FoundUnit | None
+    unit: UnitRef | None
     turn: FoundTurn | None
     routes: frozenset[Route]
-    standing: Standing
     score: ScoreParts
     vector_z: float | None
     asked_for: bool
@@ -70,6 +82,63 @@ class Candidate:
         return self.turn
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """The scored rows of a namespace; candidates are made of the best of them when asked for, since most are never
+    looked at.
+
+    Attributes:
+        scores, vector_z: as of `memory_scores` and `fuse`; the latter NaN where there was no vector.
+        terms: (n,) float64 each, what the fused scores are the sum of.
+        has_few: whether there are too few rows to tell noise by its vector.
+    """
+
+    scope: Scope
+    rows: "Rows"
+    scores: MemoryScores
+    terms: Mapping[str, NDArray[np.float64]]
+    vector_z: NDArray[np.float64]
+    profile: Profile
+    has_few: bool
+
+    def best(self, limit: int | None) -> list[Candidate]:
+        """Return the best `limit` candidates (None: all), best first; equal ones in the order of their ids."""
+        return [self._candidate(at) for at in _best(self.scores.total, self.rows, limit)]
+
+    def route_counts(self) -> dict[Route, int]:
+        """Return how many rows each route found."""
+        return {route: int(np.count_nonzero(self.rows.routes & route_bit(route))) for route in Route}
+
+    def _candidate(self, at: int) -> Candidate:
+        units, scores, profile = self.rows.units, self.scores, self.profile
+        is_unit = at < len(units)
+        turn = None if is_unit else self.rows.turns[at - len(units)]
+        routes, z = int(self.rows.routes[at]), float(self.vector_z[at])
+        similarity = float(units.similarity[at]) if is_unit else math.nan
+        return Candidate(
+            scope=self.scope,
+            unit=UnitRef(units.unit_ids[at], units.memory_ids[at]) if is_unit else None,
+            turn=turn,
+            routes=routes_of(routes),
+            score=ScoreParts(
+                total=float(scores.total[at]),
+                relevance=float(scores.relevance[at]),
+                recency=float(scores.recency[at]),
+                frequency=float(scores.frequency[at]),
+                emotion=float(scores.emotion[at]),
+                relevance_weight=profile.relevance,
+                recency_weight=profile.recency,
+                frequency_weight=profile.frequency,
+                emotion_weight=profile.emotion,
+                vector_similarity=None if math.isnan(similarity) else similarity,
+                keyword_score=turn.keyword_score if turn else float(units.keyword_score[at]),
+                fusion_terms=logit_terms({name: float(values[at]) for name, values in self.terms.items()}),
+            ),
+            vector_z=None if math.isnan(z) else z,
+            asked_for=self.has_few or bool(routes & _CALLED_FOR),
+        )
+
+
 class CandidateScorer:
     """Scores what was found in one namespace."""
 
@@ -78,75 +147,59 @@ class CandidateScorer:
         self._hasher = hasher
 
     def score(
-        self, search: Search, found: Found, working: Sequence[tuple[str, Event]], question: Question
-    ) -> list[Candidate]:
-        """Return the candidates of one namespace, in no order; each event is in it once.
+        self,
+        search: Search,
+        found: Found,
+        working: Sequence[tuple[str, Event]],
+        question: Question,
+    ) -> Scored | None:
+        """Score what is of one namespace, each event once; None if nothing is.
 
         `working` are turns of working memory that pass the filter, oldest first, with their session.
         """
-        units, turns = self._merged(search, found, working)
-        if not units and not turns:
-            return []
+        rows = self._rows(search, found, working)
+        if not len(rows):
+            return None
         named = self._reader.named_speakers(question.text, [name for _, name in found.statistics.speakers])
-        pool = self._pool(search, units, turns, named)
-        fused = fuse(pool, self._features(found, question, pool, named))
-        terms = {name: values.tolist() for name, values in fused.terms.items()}
+        pool = self._pool(search, rows, named)
+        fused = fuse(pool, self._features(search, found, question, pool, named))
+        scores = memory_scores(relevances(fused.total), _standings(rows, question.now.timestamp()), question.profile)
         compared = int(np.count_nonzero(~np.isnan(pool.vector)))
-        has_few = 0 < compared < FULL_SAMPLE
-        candidates = []
-        for at, (unit, turn, routes) in enumerate(
-            [(unit, None, routes) for unit, routes in units] + [(None, turn, routes) for turn, routes in turns]
-        ):
-            standing = _standing(unit, turn, question.now)
-            candidates.append(
-                Candidate(
-                    scope=search.scope,
-                    unit=unit,
-                    turn=turn,
-                    routes=routes,
-                    standing=standing,
-                    score=score_parts(
-                        relevance(float(fused.total[at])),
-                        standing,
-                        question.profile,
-                        vector_similarity=unit.similarity if unit else None,
-                        keyword_score=unit.keyword_score if unit else turn.keyword_score if turn else None,
-                        fusion_terms=logit_terms({name: values[at] for name, values in terms.items()}),
-                    ),
-                    vector_z=None if np.isnan(pool.vector[at]) else float(fused.vector_z[at]),
-                    asked_for=has_few or bool(routes & {Route.ENTITY, Route.TIME, Route.WORKING_MEMORY}),
-                )
-            )
-        return candidates
+        return Scored(
+            scope=search.scope,
+            rows=rows,
+            scores=scores,
+            terms=fused.terms,
+            vector_z=np.where(np.isnan(pool.vector), np.nan, fused.vector_z),
+            profile=question.profile,
+            has_few=0 < compared < FULL_SAMPLE,
+        )
 
-    def _merged(
-        self, search: Search, found: Found, working: Sequence[tuple[str, Event]]
-    ) -> tuple[list[tuple[FoundUnit, frozenset[Route]]], list[tuple[FoundTurn, frozenset[Route]]]]:
-        in_working_memory = {event.event_id for _, event in working}
-        units = {unit.unit_id: unit for unit in found.units}
-        turns: dict[UUID, tuple[FoundTurn, frozenset[Route]]] = {}
-        for turn in found.turns:
-            # A turn may be indexed between the two statements; it is found once, as its unit.
-            if turn.event_id not in units:
-                turns[turn.event_id] = (turn, frozenset({Route.RAW_TURNS}))
+    def _rows(self, search: Search, found: Found, working: Sequence[tuple[str, Event]]) -> "Rows":
+        units = found.units
+        at_of = {unit_id: at for at, unit_id in enumerate(units.unit_ids)} if working or found.turns else {}
+        routes = units.routes.copy()
+        # A turn may be indexed between the two statements; it is found once, as its unit.
+        turns = {turn.event_id: turn for turn in found.turns if turn.event_id not in at_of}
+        turn_routes = dict.fromkeys(turns, route_bit(Route.RAW_TURNS))
         fresh = {event.event_id for _, event in working[-FRESH_TURNS:]}
         for session_id, event in working:
-            if event.event_id in units:
-                continue
-            if event.event_id in turns:
-                turn, routes = turns[event.event_id]
-                turns[event.event_id] = (turn, routes | {Route.WORKING_MEMORY})
-                continue
-            score = self._keyword_score(search, found, event)
-            if score > 0.0 or event.event_id in fresh:
-                turn = FoundTurn(event.event_id, session_id, event.role, event.speaker, event.occurred_at, score)
-                turns[event.event_id] = (turn, frozenset({Route.WORKING_MEMORY}))
-        return (
-            [
-                (unit, unit.routes | {Route.WORKING_MEMORY} if unit_id in in_working_memory else unit.routes)
-                for unit_id, unit in units.items()
-            ],
-            list(turns.values()),
+            event_id = event.event_id
+            if event_id in at_of:
+                routes[at_of[event_id]] |= route_bit(Route.WORKING_MEMORY)
+            elif event_id in turns:
+                turn_routes[event_id] |= route_bit(Route.WORKING_MEMORY)
+            else:
+                score = self._keyword_score(search, found, event)
+                if score > 0.0 or event_id in fresh:
+                    turns[event_id] = FoundTurn(
+                        event_id, session_id, event.role, event.speaker, event.occurred_at, score
+                    )
+                    turn_routes[event_id] = route_bit(Route.WORKING_MEMORY)
+        return Rows(
+            units,
+            tuple(turns.values()),
+            np.concatenate([routes, np.fromiter(turn_routes.values(), dtype=np.int64, count=len(turns))]),
         )
 
     def _keyword_score(self, search: Search, found: Found, event: Event) -> float:
@@ -154,100 +207,84 @@ class CandidateScorer:
         keywords = self._hasher.keywords(search.scope.namespace_id, event.searchable_text)
         return bm25.score(search.terms, statistics.frequencies, statistics.units, keywords, statistics.average_length)
 
-    def _pool(
-        self,
-        search: Search,
-        units: Sequence[tuple[FoundUnit, frozenset[Route]]],
-        turns: Sequence[tuple[FoundTurn, frozenset[Route]]],
-        named: Sequence[str],
-    ) -> Pool:
+    def _pool(self, search: Search, rows: "Rows", named: Sequence[str]) -> Pool:
         namespace_id = search.scope.namespace_id
-        # Speakers are in every turn around theirs, and have a term of their own.
-        wanted = frozenset(search.entity_keys) - {self._reader.canonical_entity(name) for name in named}
-        speakers = {turn.speaker: self._hasher.speaker(namespace_id, turn.speaker) for turn, _ in turns}
+        units, turns = rows.units, rows.turns
+        speakers = {turn.speaker: self._hasher.speaker(namespace_id, turn.speaker) for turn in turns}
         user, unknown = int(UnitFlag.ROLE_USER), int(said_flags(FULL_LENGTH // 2))
+        voiced = ((units.flags & user) != 0) | np.isin(units.memory_type, _OF_THE_USER)
         return Pool(
-            keyword=np.array(
-                [unit.keyword_score for unit, _ in units] + [turn.keyword_score for turn, _ in turns], dtype=np.float64
-            ),
-            vector=np.array(
-                [np.nan if unit.similarity is None else unit.similarity for unit, _ in units] + [np.nan] * len(turns),
-                dtype=np.float64,
-            ),
-            flags=np.array(
-                [unit.flags for unit, _ in units]
-                + [unknown | user * (turn.role is EventRole.USER) for turn, _ in turns],
-                dtype=np.int64,
-            ),
-            speaker=np.array(
-                [unit.speaker for unit, _ in units] + [speakers[turn.speaker] for turn, _ in turns], dtype=np.int64
-            ),
-            occurred_at=np.array(
-                [unit.occurred_at.timestamp() for unit, _ in units]
-                + [turn.occurred_at.timestamp() for turn, _ in turns],
-                dtype=np.float64,
-            ),
-            voiced_by_user=np.array(
-                [bool(unit.flags & user) or unit.memory_type in _OF_THE_USER for unit, _ in units]
-                + [turn.role is EventRole.USER for turn, _ in turns],
-                dtype=np.bool_,
-            ),
-            entity_share=np.array(
-                [len(wanted.intersection(unit.entity_matches)) / max(len(wanted), 1) for unit, _ in units]
-                + [0.0] * len(turns),
-                dtype=np.float64,
-            ),
+            keyword=rows.joined(units.keyword_score, [turn.keyword_score for turn in turns]),
+            vector=rows.joined(units.similarity, [np.nan] * len(turns)),
+            flags=rows.joined(units.flags, [unknown | user * (turn.role is EventRole.USER) for turn in turns]),
+            speaker=rows.joined(units.speaker, [speakers[turn.speaker] for turn in turns]),
+            occurred_at=rows.joined(units.occurred_at, [turn.occurred_at.timestamp() for turn in turns]),
+            voiced_by_user=rows.joined(voiced, [turn.role is EventRole.USER for turn in turns]),
+            entity_share=rows.joined(self._entity_shares(search, units, named), [0.0] * len(turns)),
         )
 
-    def _features(self, found: Found, question: Question, pool: Pool, named: Sequence[str]) -> QueryFeatures:
-        hashes: Mapping[str, int] = {name: number for number, name in found.statistics.speakers}
+    def _entity_shares(self, search: Search, units: FoundUnits, named: Sequence[str]) -> NDArray[np.float64]:
+        # Speakers are in every turn around theirs, and have a term of their own.
+        wanted = frozenset(search.entity_keys) - {self._reader.canonical_entity(name) for name in named}
+        if not wanted:
+            return np.zeros(len(units), dtype=np.float64)
+        return np.array([len(wanted.intersection(one)) / len(wanted) for one in units.entity_matches], dtype=np.float64)
+
+    def _features(
+        self, search: Search, found: Found, question: Question, pool: Pool, named: Sequence[str]
+    ) -> QueryFeatures:
+        statistics = found.statistics
+        hashes: Mapping[str, int] = {name: number for number, name in statistics.speakers}
         return QueryFeatures(
             speakers=tuple({hashes[name] for name in named}),
             time_ranges=question.time_ranges,
             asks_when=question.asks_when,
             languages=language_flags(question.languages),
-            both_languages=found.statistics.chinese_units > 0 and found.statistics.english_units > 0,
+            both_languages=statistics.chinese_units > 0 and statistics.english_units > 0,
             role_matters=is_user_chat(pool),
             is_dialogue=question.is_dialogue,
+            keyword_mass=bm25.query_mass(search.terms, statistics.frequencies, statistics.units),
         )
 
 
-def score_parts(
-    relevance_part: float,
-    standing: Standing,
-    profile: Profile,
-    *,
-    vector_similarity: float | None,
-    keyword_score: float | None,
-    fusion_terms: Mapping[str, float],
-    rerank_score: float | None = None,
-) -> ScoreParts:
-    """Return the memory score of a candidate, with the figures behind its relevance."""
-    score = memory_score(relevance_part, standing, profile)
-    return ScoreParts(
-        total=score.total,
-        relevance=score.relevance,
-        recency=score.recency,
-        frequency=score.frequency,
-        emotion=score.emotion,
-        relevance_weight=profile.relevance,
-        recency_weight=profile.recency,
-        frequency_weight=profile.frequency,
-        emotion_weight=profile.emotion,
-        vector_similarity=vector_similarity,
-        keyword_score=keyword_score,
-        rerank_score=rerank_score,
-        fusion_terms=fusion_terms,
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """What is scored: units first, then bare turns. `routes`: (n,) int64, for both."""
+
+    units: FoundUnits
+    turns: Sequence[FoundTurn]
+    routes: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.routes)
+
+    def joined(self, of_units: NDArray[Number], of_turns: Sequence[object]) -> NDArray[Number]:
+        """Return a column of both."""
+        return np.concatenate([of_units, np.array(of_turns, dtype=of_units.dtype)]) if of_turns else of_units
+
+    def resource_id(self, at: int) -> UUID:
+        """Return the id of a row's unit or event."""
+        return self.units.unit_ids[at] if at < len(self.units) else self.turns[at - len(self.units)].event_id
+
+
+def _standings(rows: Rows, now: float) -> Standings:
+    units, turns = rows.units, rows.turns
+    none, count = [0.0] * len(turns), len(turns)
+    return Standings(
+        age_seconds=now - rows.joined(units.used_at, [turn.occurred_at.timestamp() for turn in turns]),
+        access_count=rows.joined(units.access_count, [0] * count),
+        intensity=rows.joined(units.intensity, none),
+        pinned=rows.joined(units.pinned, [False] * count),
+        priority=rows.joined(units.priority, [DEFAULT_PRIORITY] * count),
     )
 
 
-def _standing(unit: FoundUnit | None, turn: FoundTurn | None, now: datetime) -> Standing:
-    if unit is None:
-        return Standing(age=now - turn.occurred_at if turn else now - now)
-    return Standing(
-        age=now - unit.used_at,
-        access_count=unit.access_count,
-        intensity=unit.intensity,
-        pinned=unit.pinned,
-        priority=unit.priority,
-    )
+def _best(totals: NDArray[np.float64], rows: Rows, limit: int | None) -> list[int]:
+    """Return the places of the best rows, best first; equal ones in the order of their ids."""
+    if limit is not None and limit < len(totals):
+        least = np.partition(totals, len(totals) - limit)[len(totals) - limit]
+        places = np.flatnonzero(totals >= least).tolist()
+    else:
+        places = list(range(len(totals)))
+    listed = totals.tolist()
+    return sorted(places, key=lambda at: (-listed[at], rows.resource_id(at)))[:limit]

@@ -2,10 +2,10 @@
 
 from pydantic import Field, SecretStr
 
-from rearview.rpc.service_config import Listen, ServiceConfig, VaultConfig
+from rearview.rpc.service_config import Listen, ObjectStorageConfig, ServiceConfig, VaultConfig
 
 
-class RetrieverConfig(VaultConfig, ServiceConfig):
+class RetrieverConfig(VaultConfig, ObjectStorageConfig, ServiceConfig):
     """Read once; the variables carry the prefix `REARVIEW_`.
 
     Attributes:
@@ -17,6 +17,7 @@ class RetrieverConfig(VaultConfig, ServiceConfig):
         reranker: kind and model, as `flag:BAAI/bge-reranker-v2-m3`; with `none` the features decide.
         rerank_depth: how many candidates it sees.
         rerank_seconds: its time budget.
+        index_sample_seconds: how often a recall's vector search is compared with an exact one; 0 never does.
         trace_queue: how many traces and access counts may wait to be written; further ones are dropped and counted.
     """
 
@@ -29,4 +30,5 @@ class RetrieverConfig(VaultConfig, ServiceConfig):
     reranker: str = Field(default="none", pattern=r"^(none|(flag|cross-encoder):[^\s]+)$")
     rerank_depth: int = Field(default=40, ge=1, le=100)
     rerank_seconds: float = Field(default=0.5, gt=0, le=60)
+    index_sample_seconds: float = Field(default=60.0, ge=0, le=86_400)
     trace_queue: int = Field(default=1_000, ge=1, le=100_000)

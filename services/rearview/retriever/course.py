@@ -6,12 +6,13 @@ from datetime import datetime
 from uuid import UUID
 
 from rearview.domain.principal import Scope
-from rearview.domain.recall import RecallTrace, Route, TraceCandidate
+from rearview.domain.recall import RecallTrace, TraceCandidate
 from rearview.domain.relevance import RANKER_VERSION
 from rearview.ports.recall_store import Found
 from rearview.retriever.answer import BELOW_TOP_K, GONE, Selection
 from rearview.retriever.candidates import Candidate
 from rearview.retriever.question import Question
+from rearview.retriever.ranking import Ranking
 
 MAX_TRACED = 100
 
@@ -44,7 +45,7 @@ class Course:
         question: Question,
         scopes: Sequence[Scope],
         found: Sequence[Found],
-        candidates: Sequence[Candidate],
+        ranking: Ranking,
         shortlisted: frozenset[UUID],
         selection: Selection,
     ) -> RecallTrace:
@@ -55,8 +56,8 @@ class Course:
             namespaces=tuple(scope.namespace for scope in scopes),
             at=self.at,
             understanding=_understanding(question, found),
-            route_counts=_route_counts(candidates),
-            candidates=_traced(candidates, shortlisted, selection),
+            route_counts={route.name.lower(): count for route, count in ranking.route_counts().items()},
+            candidates=_traced(ranking.best(MAX_TRACED), shortlisted, selection),
             degraded=tuple(self.degraded),
             stage_milliseconds=dict(self._milliseconds),
             plan=self.plan,
@@ -77,10 +78,6 @@ def _understanding(question: Question, found: Sequence[Found]) -> dict[str, str]
         "ranker_version": RANKER_VERSION,
         "vector_scan": ",".join(sorted("exact" if scan else "index" for scan in scans)),
     }
-
-
-def _route_counts(candidates: Sequence[Candidate]) -> dict[str, int]:
-    return {route.name.lower(): sum(route in candidate.routes for candidate in candidates) for route in Route}
 
 
 def _traced(
@@ -108,5 +105,5 @@ def _traced(
             rank=ranks.get(candidate.resource_id, 0),
             dropped_because=reason(candidate),
         )
-        for candidate in candidates[:MAX_TRACED]
+        for candidate in candidates
     )

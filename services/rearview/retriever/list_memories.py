@@ -1,6 +1,7 @@
 """Listing memories."""
 
 from collections.abc import Collection
+from datetime import datetime
 
 from rearview.domain.memory import Memory, MemoryState
 from rearview.domain.paging import Page, PageRequest
@@ -18,8 +19,13 @@ class ListMemories:
         self._reader = reader
 
     async def page(
-        self, scope: Scope, memory_filter: MemoryFilter, states: Collection[MemoryState], page: PageRequest
+        self,
+        scope: Scope,
+        memory_filter: MemoryFilter,
+        states: Collection[MemoryState],
+        page: PageRequest,
+        as_of: datetime | None = None,
     ) -> Page[Memory]:
         """Return a page of memories, newest first. Raises: Unavailable."""
         keys = tuple(self._reader.canonical_entity(entity) for entity in memory_filter.entities)
-        return await self._memories.list_page(scope, memory_filter, keys, states, page)
+        return await self._memories.list_page(scope, memory_filter, keys, states, page, as_of)

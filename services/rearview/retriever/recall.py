@@ -8,11 +8,13 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from rearview.domain.addition import noise_cosines
 from rearview.domain.errors import EmbeddingGenerationMismatch, RearviewError, Unavailable, invalid_field
 from rearview.domain.event import Event
 from rearview.domain.ids import new_id
+from rearview.domain.memory import MemoryType
 from rearview.domain.principal import Scope
-from rearview.domain.recall import EmptyReason, Recalled, RecallQuery, Route
+from rearview.domain.recall import EmptyReason, Recalled, RecallQuery, RecallTrace, Route
 from rearview.domain.redaction import RedactionPolicy
 from rearview.domain.relevance import DEFAULT_FLOOR, RANKER, Floor
 from rearview.domain.text import PiiCategory
@@ -27,9 +29,12 @@ from rearview.ports.redactor import Redactor
 from rearview.ports.working_memory import RecentTurns, SessionKey
 from rearview.retriever.answer import Content, Selection, content_of, hits_of, select
 from rearview.retriever.candidates import Candidate, CandidateScorer
+from rearview.retriever.cold_stage import LEAST_SECONDS, ColdStage
 from rearview.retriever.course import Course
 from rearview.retriever.deadline import Deadline
+from rearview.retriever.index_sampler import IndexSampler
 from rearview.retriever.question import Question, QuestionReader
+from rearview.retriever.ranking import Ranking
 from rearview.retriever.reranking import RERANK, RerankStage
 
 VECTOR = "vector"
@@ -69,6 +74,17 @@ class Asked:
     time_left_seconds: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Picked:
+    """What was chosen of what was found."""
+
+    ranking: Ranking
+    shortlist: list[Candidate]
+    ranked: list[tuple[Candidate, Content]]
+    ranker: str
+    selection: Selection
+
+
 class Recall:
     """Finds the memories most relevant to a query."""
 
@@ -85,8 +101,11 @@ class Recall:
         reranking: RerankStage | None = None,
         limits: RecallLimits | None = None,
         policies: RedactionPolicies | None = None,
+        sampler: IndexSampler | None = None,
+        cold: ColdStage | None = None,
     ) -> None:
-        """Take the parts; without `policies` every tenant's traces are redacted by the default one."""
+        """Take the parts; without `policies` every tenant's traces are redacted by the default one, without `cold`
+        segments are not searched."""
         self._store = store
         self._working_memory = working_memory
         self._questions = QuestionReader(reader, hasher)
@@ -97,6 +116,8 @@ class Recall:
         self._reranking = reranking
         self._limits = limits or RecallLimits()
         self._policies = policies
+        self._sampler = sampler
+        self._cold = cold
 
     async def recall(self, asked: Asked) -> Recalled:
         """Return the memories most relevant to a query, best first, and leave a trace.
@@ -118,12 +139,13 @@ class Recall:
         course.lap("understand")
         found, working = await self._find(asked, searches, generation, deadline, course)
         course.lap("routes")
-        candidates = self._scored(searches, found, working, question)
-        course.lap("fuse")
-        ranked = await self._load(asked, self._shortlist(query, candidates), deadline)
-        course.lap("load")
-        ranked, ranker = await self._rerank(ranked, query, question, deadline, course)
-        selection = select(ranked, top_k=query.top_k, by_memory=query.group_by_memory, floor=self._limits.floor)
+        if query.include_cold:
+            found = await self._with_cold(asked, searches, found, generation, deadline, course)
+        picked = await self._pick(asked, searches, found, working, question, deadline, course)
+        if not query.include_cold and self._too_few(query, picked, found, deadline):
+            found = await self._with_cold(asked, searches, found, generation, deadline, course)
+            picked = await self._pick(asked, searches, found, working, question, deadline, course)
+        ranked, ranker, selection = picked.ranked, picked.ranker, picked.selection
         hits, context = hits_of(selection.groups, query, question.languages)
         course.lap("pack")
         if query.explain_plan:
@@ -135,9 +157,9 @@ class Recall:
         empty_reason = (
             EmptyReason.NOT_EMPTY if hits else await self._why_empty(asked, any_found=bool(ranked), deadline=deadline)
         )
-        shortlisted = frozenset(candidate.resource_id for candidate in self._shortlist(query, candidates))
         asked_text = await self._redacted(asked.scopes[0].tenant_id, "\n".join(text for text, _ in question.texts))
-        self._leave_behind(asked, asked_text, question, found, candidates, shortlisted, selection, course)
+        self._leave_behind(asked, asked_text, question, found, picked.ranking, picked.shortlist, selection, course)
+        self._sample(searches, found, generation)
         return Recalled(
             hits=hits,
             context=context.text,
@@ -146,7 +168,13 @@ class Recall:
             degraded=tuple(course.degraded),
             ranker=ranker,
             empty_reason=empty_reason,
+            noise_cosines=self._noise_cosines(found),
         )
+
+    def _noise_cosines(self, found: Sequence[Found]) -> Mapping[int, float]:
+        if self._reranking is not None:
+            return {}  # a cross-encoder may like what shares no word with the query
+        return noise_cosines((one.units.similarity, one.units.flags) for one in found)
 
     def _deadline(self, asked: Asked) -> Deadline:
         if asked.time_left_seconds is None:
@@ -192,9 +220,62 @@ class Recall:
         )
         if working is None:
             course.degrade(WORKING_MEMORY)
-        if asked.query.include_cold:
-            course.degrade(COLD)
         return found, working or []
+
+    async def _with_cold(
+        self,
+        asked: Asked,
+        searches: Sequence[Search],
+        found: list[Found],
+        generation: Generation | None,
+        deadline: Deadline,
+        course: Course,
+    ) -> list[Found]:
+        if not any(one.segments for one in found):
+            return found
+        if self._cold is None:
+            course.degrade(COLD)
+            return found
+        tenant_id = asked.scopes[0].tenant_id
+        joined, whole = await self._cold.join(tenant_id, searches, found, generation, deadline.left_seconds())
+        if not whole:
+            course.degrade(COLD)
+        course.lap("cold")
+        return joined
+
+    def _too_few(self, query: RecallQuery, picked: "_Picked", found: Sequence[Found], deadline: Deadline) -> bool:
+        return (
+            self._cold is not None
+            and len(picked.selection.groups) < query.top_k
+            and any(one.segments for one in found)
+            and deadline.left_seconds() > LEAST_SECONDS
+        )
+
+    async def _pick(
+        self,
+        asked: Asked,
+        searches: Sequence[Search],
+        found: Sequence[Found],
+        working: Sequence[tuple[str, Event]],
+        question: Question,
+        deadline: Deadline,
+        course: Course,
+    ) -> "_Picked":
+        query = asked.query
+        ranking = self._ranking(searches, found, working, question)
+        course.lap("fuse")
+        shortlist = self._shortlist(query, ranking)
+        ranked = await self._load(asked, shortlist, deadline, course)
+        course.lap("load")
+        ranked, ranker = await self._rerank(ranked, query, question, deadline, course)
+        selection = select(
+            ranked,
+            top_k=query.top_k,
+            by_memory=query.group_by_memory,
+            floor=self._limits.floor,
+            facts_apart=MemoryType.FACT in query.filter.types,
+        )
+        return _Picked(ranking, shortlist, ranked, ranker, selection)
 
     async def _working_turns(self, asked: Asked, timeout_seconds: float) -> list[tuple[str, Event]] | None:
         query, scope = asked.query, asked.scopes[0]
@@ -212,46 +293,52 @@ class Recall:
             if admits_turn(query.filter, query.session_id, turn.event, query.as_of)
         ]
 
-    def _scored(
+    def _ranking(
         self,
         searches: Sequence[Search],
         found: Sequence[Found],
         working: Sequence[tuple[str, Event]],
         question: Question,
-    ) -> list[Candidate]:
-        candidates: list[Candidate] = []
-        for at, (search, one) in enumerate(zip(searches, found, strict=True)):
-            candidates += self._scorer.score(search, one, working if at == 0 else (), question)
-        return sorted(candidates, key=lambda candidate: (-candidate.score.total, candidate.resource_id))
+    ) -> Ranking:
+        scored = [
+            self._scorer.score(search, one, working if at == 0 else (), question)
+            for at, (search, one) in enumerate(zip(searches, found, strict=True))
+        ]
+        return Ranking([one for one in scored if one is not None])
 
-    def _shortlist(self, query: RecallQuery, candidates: Sequence[Candidate]) -> list[Candidate]:
+    def _shortlist(self, query: RecallQuery, ranking: Ranking) -> list[Candidate]:
         wanted = query.top_k + SPARE
         if self._reranking is not None and query.rerank:
             wanted = max(wanted, self._reranking.depth)
         if not query.group_by_memory:
-            return list(candidates[:wanted])
+            return ranking.best(wanted)
+        candidates = ranking.best(None)
         first_groups = set(list(dict.fromkeys(candidate.group_id for candidate in candidates))[:wanted])
         return [candidate for candidate in candidates if candidate.group_id in first_groups]
 
     async def _load(
-        self, asked: Asked, shortlist: Sequence[Candidate], deadline: Deadline
+        self, asked: Asked, shortlist: Sequence[Candidate], deadline: Deadline, course: Course
     ) -> list[tuple[Candidate, Content]]:
         if not shortlist:
             return []
+        tenant_id = asked.scopes[0].tenant_id
+        chosen = [
+            Chosen(
+                scope,
+                units={c.unit.unit_id: c.unit.memory_id for c in shortlist if c.scope is scope and c.unit},
+                events=frozenset(c.resource_id for c in shortlist if c.scope is scope and not c.unit),
+            )
+            for scope in asked.scopes
+        ]
         loaded = await deadline.keep(
             self._store.load(
-                asked.scopes[0].tenant_id,
-                [
-                    Chosen(
-                        scope,
-                        units={c.unit.unit_id: c.unit.memory_id for c in shortlist if c.scope is scope and c.unit},
-                        events=frozenset(c.resource_id for c in shortlist if c.scope is scope and not c.unit),
-                    )
-                    for scope in asked.scopes
-                ],
-                timeout_seconds=deadline.left_seconds(),
+                tenant_id, chosen, with_metadata=asked.query.include_metadata, timeout_seconds=deadline.left_seconds()
             )
         )
+        if self._cold is not None:
+            loaded, whole = await self._cold.fill(tenant_id, chosen, loaded, deadline.left_seconds())
+            if not whole:
+                course.degrade(COLD)
         of_namespace = {scope.namespace_id: one for scope, one in zip(asked.scopes, loaded, strict=True)}
         past = asked.query.as_of is not None
         contents = [content_of(c, of_namespace[c.scope.namespace_id], inactive_too=past) for c in shortlist]
@@ -299,20 +386,36 @@ class Recall:
             return (await asyncio.to_thread(self._redactor.redact, text, policy.categories)).text
         return self._redactor.redact(text, policy.categories).text
 
+    def _sample(self, searches: Sequence[Search], found: Sequence[Found], generation: Generation | None) -> None:
+        if self._sampler is None or generation is None:
+            return
+        for search, one in zip(searches, found, strict=True):
+            if one.exact_vectors is False and search.filter.is_empty and search.as_of is None:
+                self._sampler.offer(search.scope.tenant_id, search, generation)
+
     def _leave_behind(
         self,
         asked: Asked,
         asked_text: str,
         question: Question,
         found: Sequence[Found],
-        candidates: Sequence[Candidate],
-        shortlisted: frozenset[UUID],
+        ranking: Ranking,
+        shortlist: Sequence[Candidate],
         selection: Selection,
         course: Course,
     ) -> None:
         scope = asked.scopes[0]
-        trace = course.trace(asked_text, question, asked.scopes, found, candidates, shortlisted, selection)
+
+        def trace() -> RecallTrace:
+            shortlisted = frozenset(candidate.resource_id for candidate in shortlist)
+            return course.trace(asked_text, question, asked.scopes, found, ranking, shortlisted, selection)
+
         self._recorder.record(scope.tenant_id, scope.principal, asked.scopes, trace)
+        texts = {content.text for group in selection.groups for content in group.contents}
+        texts.update(
+            event.searchable_text for group in selection.groups for c in group.contents for _, event in c.turns
+        )
+        self._recorder.hand_out(asked.scopes, texts, course.at)
         accessed: dict[UUID, set[UUID]] = {}
         for group in selection.groups:
             if group.best.unit is not None:

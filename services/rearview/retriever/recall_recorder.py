@@ -8,13 +8,16 @@ from types import TracebackType
 from typing import Self
 from uuid import UUID
 
+from rearview.domain.echo import sentence_hashes
 from rearview.domain.errors import RearviewError
 from rearview.domain.principal import Scope
 from rearview.domain.recall import RecallTrace
+from rearview.ports.handed_out import HandedOut
 from rearview.ports.recall_side_effects import AccessCounter, RecallTraceStore
 
 TRACE = "trace"
 ACCESSES = "accesses"
+HANDED_OUT = "handed_out"
 
 Loss = Callable[[str], None]
 
@@ -22,13 +25,15 @@ Loss = Callable[[str], None]
 class BackgroundRecorder:
     """The `RecallRecorder` port. Use as a context: leaving it finishes what waits, within `drain_seconds`.
 
-    `on_loss` is told `trace` or `accesses` for each that was dropped because the queue was full or its store failed.
+    `on_loss` is told `trace`, `accesses` or `handed_out` for each that was dropped because the queue was full or its
+    store failed.
     """
 
     def __init__(
         self,
         traces: RecallTraceStore,
         accesses: AccessCounter,
+        handed_out: HandedOut,
         *,
         on_loss: Loss,
         capacity: int = 1_000,
@@ -37,6 +42,7 @@ class BackgroundRecorder:
     ) -> None:
         self._traces = traces
         self._accesses = accesses
+        self._handed_out = handed_out
         self._on_loss = on_loss
         self._queue: asyncio.Queue[tuple[str, Callable[[], Awaitable[None]]]] = asyncio.Queue(maxsize=capacity)
         self._worker_count = workers
@@ -59,14 +65,29 @@ class BackgroundRecorder:
         while not self._queue.empty():
             self._on_loss(self._queue.get_nowait()[0])
 
-    def record(self, tenant_id: UUID, principal: str, scopes: Collection[Scope], trace: RecallTrace) -> None:
-        """Have a trace written."""
+    def record(
+        self, tenant_id: UUID, principal: str, scopes: Collection[Scope], trace: Callable[[], RecallTrace]
+    ) -> None:
+        """Have a trace made and written."""
         namespace_ids = [scope.namespace_id for scope in scopes]
-        self._put(TRACE, lambda: self._traces.write(tenant_id, principal, namespace_ids, trace))
+        self._put(TRACE, lambda: self._traces.write(tenant_id, principal, namespace_ids, trace()))
 
     def count_accesses(self, tenant_id: UUID, accessed: Mapping[UUID, Collection[UUID]], at: datetime) -> None:
         """Have accesses counted."""
         self._put(ACCESSES, lambda: self._accesses.count(tenant_id, accessed, at))
+
+    def hand_out(self, scopes: Collection[Scope], texts: Collection[str], at: datetime) -> None:
+        """Have what was returned known, so that it is not stored again when it comes back."""
+        tenants = {scope.tenant_id for scope in scopes}
+        namespace_ids = [scope.namespace_id for scope in scopes]
+
+        async def record() -> None:
+            hashes = frozenset(one for text in texts for one in sentence_hashes(text))
+            for tenant_id in tenants:  # a recall is of one tenant
+                await self._handed_out.record(tenant_id, namespace_ids, hashes, at)
+
+        if texts:
+            self._put(HANDED_OUT, record)
 
     async def settled(self) -> None:
         """Wait until all that was taken has been done or dropped."""

@@ -8,7 +8,7 @@ from rearview.domain.recall import RecallQuery
 from rearview.domain.relevance import blend
 from rearview.ports.reranker import Reranker
 from rearview.retriever.answer import Content
-from rearview.retriever.candidates import Candidate, score_parts
+from rearview.retriever.candidates import Candidate
 from rearview.retriever.question import Question
 
 RERANK = "rerank"
@@ -50,7 +50,7 @@ class RerankStage:
         except ModelError:
             return Reranked(list(ranked), complete=False)
         rescored = [
-            (_reranked(candidate, float(answer.scores[at]), query.rerank_weight, question), content)
+            (_reranked(candidate, float(answer.scores[at]), query.rerank_weight), content)
             if at < answer.scored
             else (candidate, content)
             for at, (candidate, content) in enumerate(head)
@@ -59,17 +59,9 @@ class RerankStage:
         return Reranked(rescored + list(ranked[self.depth :]), complete=answer.scored == len(head))
 
 
-def _reranked(candidate: Candidate, rerank_score: float, weight: float, question: Question) -> Candidate:
-    relevance = blend(candidate.score.relevance, rerank_score, weight)
-    return replace(
-        candidate,
-        score=score_parts(
-            relevance,
-            candidate.standing,
-            question.profile,
-            vector_similarity=candidate.score.vector_similarity,
-            keyword_score=candidate.score.keyword_score,
-            fusion_terms=candidate.score.fusion_terms,
-            rerank_score=rerank_score,
-        ),
-    )
+def _reranked(candidate: Candidate, rerank_score: float, weight: float) -> Candidate:
+    score = candidate.score
+    relevance = blend(score.relevance, rerank_score, weight)
+    # All other parts of the score stay.
+    total = min(score.total + score.relevance_weight * (relevance - score.relevance), 1.0)
+    return replace(candidate, score=replace(score, total=total, relevance=relevance, rerank_score=rerank_score))

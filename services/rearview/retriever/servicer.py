@@ -68,7 +68,9 @@ class RetrieverServicer(retriever_service_pb2_grpc.RetrieverServiceServicer):
         self._clock = clock
         self._page_key = page_key
 
-    async def Recall(self, request: retriever_service_pb2.RecallRequest, context: Any) -> recall_pb2.RecallResponse:
+    async def Recall(
+        self, request: retriever_service_pb2.RecallRequest, context: Any
+    ) -> retriever_service_pb2.RecallResponse:
         """Recall from each of the named namespaces."""
         query = recall_from_proto(request.request, self._clock.now())
         asked = Asked(
@@ -78,7 +80,10 @@ class RetrieverServicer(retriever_service_pb2_grpc.RetrieverServiceServicer):
             time_left_seconds=time_left_seconds(),
         )
         recalled = await self._use.recall.recall(asked)
-        return recalled_to_proto(recalled, include_metadata=query.include_metadata)
+        return retriever_service_pb2.RecallResponse(
+            answer=recalled_to_proto(recalled, include_metadata=query.include_metadata),
+            noise_cosines=recalled.noise_cosines,
+        )
 
     async def GetRecallTrace(self, request: recall_pb2.GetRecallTraceRequest, context: Any) -> recall_pb2.RecallTrace:
         """Read a trace."""
@@ -96,7 +101,7 @@ class RetrieverServicer(retriever_service_pb2_grpc.RetrieverServiceServicer):
         """List memories."""
         wanted = list_memories_from_proto(request, self._page_key)
         page = await self._use.list_memories.page(
-            _readable(wanted.namespace), wanted.filter, wanted.states, wanted.page
+            _readable(wanted.namespace), wanted.filter, wanted.states, wanted.page, wanted.as_of
         )
         return pb.ListMemoriesResponse(
             memories=[memory_to_proto(memory, wanted.namespace, request.view) for memory in page.rows],

@@ -20,6 +20,9 @@ from rearview.rpc.interceptors import RequestSizeInterceptor
 
 T = TypeVar("T")
 
+LIVENESS = "liveness"
+"""The health service's name for the process itself, SERVING from the start, whatever it depends on."""
+
 _log = structlog.get_logger(__name__)
 
 
@@ -43,7 +46,8 @@ async def serve(
 
     `register` adds the servicers and returns the full names of their services. `interceptors` run in the given order,
     outermost first; the check of `max_message_bytes` is added inside of them. `on_started` is told the port.
-    Health is SERVING while `readiness`, asked every interval, answers true; without it, from the start.
+    Health is SERVING while `readiness`, asked every interval, answers true; without it, from the start. That of
+    LIVENESS does not depend on it: a process that waits for its database should not be restarted for that.
     Draining: health turns NOT_SERVING, `notice_seconds` pass in which calls are still taken (load balancers need to
     see it), then new calls are refused and those under way have `drain_seconds` to finish.
 
@@ -62,6 +66,7 @@ async def serve(
         channelz.add_channelz_servicer(server)
     reflection.enable_server_reflection((*names, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
     port = _bind(server, listen)
+    await _set_health(health_servicer, (LIVENESS,), ready=True)
     await _set_health(health_servicer, (*names, ""), ready=readiness is None)
     await server.start()
     reporting = None

@@ -115,6 +115,37 @@ class VaultConfig(Settings):
         return parse_vault_keys(self.vault_key.get_secret_value()) if self.vault_key else ()
 
 
+class ObjectStorageConfig(Settings):
+    """What a service is told that reads or writes cold segments. It is not asked for before something is cold.
+
+    Attributes:
+        s3_endpoint: `host:port` of MinIO or another S3 server.
+        s3_access_key, s3_secret_key: the account.
+        s3_bucket: exists, and belongs to this platform alone.
+        s3_secure: whether it is spoken to over TLS.
+        s3_region: its region.
+        s3_seconds: how long one request may be without news.
+        cold_cache_dir: where index parts of segments are kept; the system's temporary folder if unset.
+        cold_cache_bytes: how much of that folder is used.
+        cold_block_bytes: how much memory payload blocks may take.
+        cold_idle_seconds: what nobody used for so long is given up.
+        cold_check_seconds: how often it is asked whether segments that are kept still exist.
+    """
+
+    s3_endpoint: str = Field(default="127.0.0.1:9000", min_length=1)
+    s3_access_key: SecretStr = SecretStr("")
+    s3_secret_key: SecretStr = SecretStr("")
+    s3_bucket: str = Field(default="rearview", min_length=1)
+    s3_secure: bool = True
+    s3_region: str = "us-east-1"
+    s3_seconds: float = Field(default=30.0, gt=0, le=600)
+    cold_cache_dir: Path | None = None
+    cold_cache_bytes: int = Field(default=2 * 1024**3, ge=0)
+    cold_block_bytes: int = Field(default=64 * 1024**2, ge=0)
+    cold_idle_seconds: float = Field(default=300.0, gt=0, le=86_400)
+    cold_check_seconds: float = Field(default=5.0, gt=0, le=3_600)
+
+
 def problems_of(error: ValidationError) -> list[str]:
     """Return one line for each bad value: the name of its variable and what is wrong with it, not the value."""
     return [

@@ -78,7 +78,7 @@ class _MemoryStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_MemorySta
     MEMORY_STATE_SUPERSEDED: _MemoryState.ValueType  # 2
     """Replaced by a newer value; kept for history, `as_of` and undo."""
     MEMORY_STATE_INACTIVE: _MemoryState.ValueType  # 3
-    """Folded into a summary or merged into another memory."""
+    """Folded into a summary, merged into another memory, or taken back with nothing in its place."""
     MEMORY_STATE_TOMBSTONED: _MemoryState.ValueType  # 4
     """Forgotten: never returned again; purged after the grace period."""
 
@@ -92,7 +92,7 @@ MEMORY_STATE_ACTIVE: MemoryState.ValueType  # 1
 MEMORY_STATE_SUPERSEDED: MemoryState.ValueType  # 2
 """Replaced by a newer value; kept for history, `as_of` and undo."""
 MEMORY_STATE_INACTIVE: MemoryState.ValueType  # 3
-"""Folded into a summary or merged into another memory."""
+"""Folded into a summary, merged into another memory, or taken back with nothing in its place."""
 MEMORY_STATE_TOMBSTONED: MemoryState.ValueType  # 4
 """Forgotten: never returned again; purged after the grace period."""
 Global___MemoryState: _TypeAlias = MemoryState  # noqa: Y015
@@ -304,6 +304,12 @@ class Fact(_message.Message):
     VALUE_FIELD_NUMBER: _builtins.int
     UNIT_FIELD_NUMBER: _builtins.int
     SINGLE_VALUED_FIELD_NUMBER: _builtins.int
+    DENIED_FIELD_NUMBER: _builtins.int
+    STANCE_FIELD_NUMBER: _builtins.int
+    CATEGORY_FIELD_NUMBER: _builtins.int
+    EXTRACTOR_FIELD_NUMBER: _builtins.int
+    PROMPT_VERSION_FIELD_NUMBER: _builtins.int
+    EXTRACTION_NOTE_FIELD_NUMBER: _builtins.int
     subject: _builtins.str
     """Whom or what it is about; `user` is the user of the agent."""
     attribute: _builtins.str
@@ -314,6 +320,18 @@ class Fact(_message.Message):
     """The unit of a numeric value, for example `CNY`; empty when there is none."""
     single_valued: _builtins.bool
     """True when a new value replaces the old one; false when values add up."""
+    denied: _builtins.bool
+    """True when the value is said not to hold ("I do not like tea")."""
+    stance: _builtins.str
+    """How it was said to relate to earlier statements: `standing`, `change`, `correction` or `negation`."""
+    category: _builtins.str
+    """What sort of thing a preference is about, for example `drink`; empty where that is not known."""
+    extractor: _builtins.str
+    """Who read the statement: `rules`, `llm:<model>`, or `history` for a summary of an attribute's values."""
+    prompt_version: _builtins.str
+    """The version of the prompt, for a model."""
+    extraction_note: _builtins.str
+    """Why the rules read what was the model's to read, for example `llm_unavailable:timed_out`; else empty."""
     def __init__(
         self,
         *,
@@ -322,10 +340,16 @@ class Fact(_message.Message):
         value: _builtins.str = ...,
         unit: _builtins.str = ...,
         single_valued: _builtins.bool = ...,
+        denied: _builtins.bool = ...,
+        stance: _builtins.str = ...,
+        category: _builtins.str = ...,
+        extractor: _builtins.str = ...,
+        prompt_version: _builtins.str = ...,
+        extraction_note: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attribute", b"attribute", "single_valued", b"single_valued", "subject", b"subject", "unit", b"unit", "value", b"value"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attribute", b"attribute", "category", b"category", "denied", b"denied", "extraction_note", b"extraction_note", "extractor", b"extractor", "prompt_version", b"prompt_version", "single_valued", b"single_valued", "stance", b"stance", "subject", b"subject", "unit", b"unit", "value", b"value"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

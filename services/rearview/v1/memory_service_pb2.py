@@ -24,13 +24,14 @@ _sym_db = _symbol_database.Default()
 
 from google.api import field_behavior_pb2 as google_dot_api_dot_field__behavior__pb2
 from google.protobuf import field_mask_pb2 as google_dot_protobuf_dot_field__mask__pb2
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from rearview.v1 import event_pb2 as rearview_dot_v1_dot_event__pb2
 from rearview.v1 import forget_pb2 as rearview_dot_v1_dot_forget__pb2
 from rearview.v1 import memory_pb2 as rearview_dot_v1_dot_memory__pb2
 from rearview.v1 import recall_pb2 as rearview_dot_v1_dot_recall__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n rearview/v1/memory_service.proto\x12\x0brearview.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a google/protobuf/field_mask.proto\x1a\x17rearview/v1/event.proto\x1a\x18rearview/v1/forget.proto\x1a\x18rearview/v1/memory.proto\x1a\x18rearview/v1/recall.proto\"i\n\x13\x41ppendEventsRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12(\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x12.rearview.v1.EventB\x04\xe2\x41\x01\x02\x12\x12\n\nrequest_id\x18\x03 \x01(\t\":\n\x14\x41ppendEventsResponse\x12\"\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x12.rearview.v1.Event\"\'\n\x11\x45ndSessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"w\n\x0fRememberRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12)\n\x06memory\x18\x02 \x01(\x0b\x32\x13.rearview.v1.MemoryB\x04\xe2\x41\x01\x02\x12\x0f\n\x07session\x18\x03 \x01(\t\x12\x12\n\nrequest_id\x18\x04 \x01(\t\"w\n\x10RememberResponse\x12#\n\x06memory\x18\x01 \x01(\x0b\x32\x13.rearview.v1.Memory\x12-\n\x07outcome\x18\x02 \x01(\x0e\x32\x1c.rearview.v1.RememberOutcome\x12\x0f\n\x07related\x18\x03 \x03(\t\"b\n\x14\x42\x61tchRememberRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x34\n\x08requests\x18\x02 \x03(\x0b\x32\x1c.rearview.v1.RememberRequestB\x04\xe2\x41\x01\x02\"u\n\x13\x42\x61tchRememberResult\x12/\n\x08response\x18\x01 \x01(\x0b\x32\x1d.rearview.v1.RememberResponse\x12\x0c\n\x04\x63ode\x18\x02 \x01(\x05\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x0f\n\x07message\x18\x04 \x01(\t\"J\n\x15\x42\x61tchRememberResponse\x12\x31\n\x07results\x18\x01 \x03(\x0b\x32 .rearview.v1.BatchRememberResult\"&\n\x10GetMemoryRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\xce\x01\n\x13ListMemoriesRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\x12)\n\x06\x66ilter\x18\x04 \x01(\x0b\x32\x19.rearview.v1.MemoryFilter\x12(\n\x06states\x18\x05 \x03(\x0e\x32\x18.rearview.v1.MemoryState\x12%\n\x04view\x18\x06 \x01(\x0e\x32\x17.rearview.v1.MemoryView\"V\n\x14ListMemoriesResponse\x12%\n\x08memories\x18\x01 \x03(\x0b\x32\x13.rearview.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x8b\x01\n\x13UpdateMemoryRequest\x12)\n\x06memory\x18\x01 \x01(\x0b\x32\x13.rearview.v1.MemoryB\x04\xe2\x41\x01\x02\x12\x35\n\x0bupdate_mask\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x04\xe2\x41\x01\x02\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"U\n\x18ListMemoryHistoryRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"[\n\x19ListMemoryHistoryResponse\x12%\n\x08memories\x18\x01 \x03(\x0b\x32\x13.rearview.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"A\n\x17UndoSupersessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x12\n\nrequest_id\x18\x02 \x01(\t\"A\n\x15RevealRedactedRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x14\n\x06reason\x18\x02 \x01(\tB\x04\xe2\x41\x01\x02\")\n\x16RevealRedactedResponse\x12\x0f\n\x07\x63ontent\x18\x01 \x01(\t\"q\n\x15\x45xportMemoriesRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12)\n\x06\x66ilter\x18\x02 \x01(\x0b\x32\x19.rearview.v1.MemoryFilter\x12\x17\n\x0finclude_history\x18\x03 \x01(\x08\"&\n\x16\x45xportMemoriesResponse\x12\x0c\n\x04line\x18\x01 \x01(\t\"F\n\x15ImportMemoriesRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x0c\n\x04line\x18\x02 \x01(\t\x12\x0f\n\x07\x64ry_run\x18\x03 \x01(\x08\"p\n\x16ImportMemoriesResponse\x12\x14\n\x0cstored_count\x18\x01 \x01(\x03\x12\x17\n\x0funchanged_count\x18\x02 \x01(\x03\x12\x15\n\rrefused_count\x18\x03 \x01(\x03\x12\x10\n\x08problems\x18\x04 \x03(\t\"@\n\x17GetWorkingMemoryRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x11\n\tmax_turns\x18\x02 \x01(\x05\"P\n\x11ListEventsRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"Q\n\x12ListEventsResponse\x12\"\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x12.rearview.v1.Event\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"R\n\x13ListSessionsRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"W\n\x14ListSessionsResponse\x12&\n\x08sessions\x18\x01 \x03(\x0b\x32\x14.rearview.v1.Session\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\",\n\x16GetCaptureTraceRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02*\xaf\x01\n\x0fRememberOutcome\x12 \n\x1cREMEMBER_OUTCOME_UNSPECIFIED\x10\x00\x12\x1c\n\x18REMEMBER_OUTCOME_CREATED\x10\x01\x12\x1b\n\x17REMEMBER_OUTCOME_MERGED\x10\x02\x12\x1f\n\x1bREMEMBER_OUTCOME_SUPERSEDED\x10\x03\x12\x1e\n\x1aREMEMBER_OUTCOME_REDUNDANT\x10\x04*V\n\nMemoryView\x12\x1b\n\x17MEMORY_VIEW_UNSPECIFIED\x10\x00\x12\x15\n\x11MEMORY_VIEW_BASIC\x10\x01\x12\x14\n\x10MEMORY_VIEW_FULL\x10\x02\x32\xaa\r\n\rMemoryService\x12S\n\x0c\x41ppendEvents\x12 .rearview.v1.AppendEventsRequest\x1a!.rearview.v1.AppendEventsResponse\x12\x42\n\nEndSession\x12\x1e.rearview.v1.EndSessionRequest\x1a\x14.rearview.v1.Session\x12G\n\x08Remember\x12\x1c.rearview.v1.RememberRequest\x1a\x1d.rearview.v1.RememberResponse\x12V\n\rBatchRemember\x12!.rearview.v1.BatchRememberRequest\x1a\".rearview.v1.BatchRememberResponse\x12?\n\tGetMemory\x12\x1d.rearview.v1.GetMemoryRequest\x1a\x13.rearview.v1.Memory\x12S\n\x0cListMemories\x12 .rearview.v1.ListMemoriesRequest\x1a!.rearview.v1.ListMemoriesResponse\x12\x45\n\x0cUpdateMemory\x12 .rearview.v1.UpdateMemoryRequest\x1a\x13.rearview.v1.Memory\x12\x41\n\x06Recall\x12\x1a.rearview.v1.RecallRequest\x1a\x1b.rearview.v1.RecallResponse\x12N\n\x0eGetRecallTrace\x12\".rearview.v1.GetRecallTraceRequest\x1a\x18.rearview.v1.RecallTrace\x12@\n\x06\x46orget\x12\x1a.rearview.v1.ForgetRequest\x1a\x1a.rearview.v1.ForgetReceipt\x12T\n\x10GetForgetReceipt\x12$.rearview.v1.GetForgetReceiptRequest\x1a\x1a.rearview.v1.ForgetReceipt\x12\x42\n\x07Restore\x12\x1b.rearview.v1.RestoreRequest\x1a\x1a.rearview.v1.ForgetReceipt\x12\x62\n\x11ListMemoryHistory\x12%.rearview.v1.ListMemoryHistoryRequest\x1a&.rearview.v1.ListMemoryHistoryResponse\x12M\n\x10UndoSupersession\x12$.rearview.v1.UndoSupersessionRequest\x1a\x13.rearview.v1.Memory\x12Y\n\x0eRevealRedacted\x12\".rearview.v1.RevealRedactedRequest\x1a#.rearview.v1.RevealRedactedResponse\x12[\n\x0e\x45xportMemories\x12\".rearview.v1.ExportMemoriesRequest\x1a#.rearview.v1.ExportMemoriesResponse0\x01\x12[\n\x0eImportMemories\x12\".rearview.v1.ImportMemoriesRequest\x1a#.rearview.v1.ImportMemoriesResponse(\x01\x12T\n\x10GetWorkingMemory\x12$.rearview.v1.GetWorkingMemoryRequest\x1a\x1a.rearview.v1.WorkingMemory\x12M\n\nListEvents\x12\x1e.rearview.v1.ListEventsRequest\x1a\x1f.rearview.v1.ListEventsResponse\x12S\n\x0cListSessions\x12 .rearview.v1.ListSessionsRequest\x1a!.rearview.v1.ListSessionsResponse\x12Q\n\x0fGetCaptureTrace\x12#.rearview.v1.GetCaptureTraceRequest\x1a\x19.rearview.v1.CaptureTraceb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n rearview/v1/memory_service.proto\x12\x0brearview.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17rearview/v1/event.proto\x1a\x18rearview/v1/forget.proto\x1a\x18rearview/v1/memory.proto\x1a\x18rearview/v1/recall.proto\"i\n\x13\x41ppendEventsRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12(\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x12.rearview.v1.EventB\x04\xe2\x41\x01\x02\x12\x12\n\nrequest_id\x18\x03 \x01(\t\":\n\x14\x41ppendEventsResponse\x12\"\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x12.rearview.v1.Event\"\'\n\x11\x45ndSessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"w\n\x0fRememberRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12)\n\x06memory\x18\x02 \x01(\x0b\x32\x13.rearview.v1.MemoryB\x04\xe2\x41\x01\x02\x12\x0f\n\x07session\x18\x03 \x01(\t\x12\x12\n\nrequest_id\x18\x04 \x01(\t\"w\n\x10RememberResponse\x12#\n\x06memory\x18\x01 \x01(\x0b\x32\x13.rearview.v1.Memory\x12-\n\x07outcome\x18\x02 \x01(\x0e\x32\x1c.rearview.v1.RememberOutcome\x12\x0f\n\x07related\x18\x03 \x03(\t\"b\n\x14\x42\x61tchRememberRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x34\n\x08requests\x18\x02 \x03(\x0b\x32\x1c.rearview.v1.RememberRequestB\x04\xe2\x41\x01\x02\"u\n\x13\x42\x61tchRememberResult\x12/\n\x08response\x18\x01 \x01(\x0b\x32\x1d.rearview.v1.RememberResponse\x12\x0c\n\x04\x63ode\x18\x02 \x01(\x05\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x0f\n\x07message\x18\x04 \x01(\t\"J\n\x15\x42\x61tchRememberResponse\x12\x31\n\x07results\x18\x01 \x03(\x0b\x32 .rearview.v1.BatchRememberResult\"&\n\x10GetMemoryRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\xf9\x01\n\x13ListMemoriesRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\x12)\n\x06\x66ilter\x18\x04 \x01(\x0b\x32\x19.rearview.v1.MemoryFilter\x12(\n\x06states\x18\x05 \x03(\x0e\x32\x18.rearview.v1.MemoryState\x12%\n\x04view\x18\x06 \x01(\x0e\x32\x17.rearview.v1.MemoryView\x12)\n\x05\x61s_of\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"V\n\x14ListMemoriesResponse\x12%\n\x08memories\x18\x01 \x03(\x0b\x32\x13.rearview.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x8b\x01\n\x13UpdateMemoryRequest\x12)\n\x06memory\x18\x01 \x01(\x0b\x32\x13.rearview.v1.MemoryB\x04\xe2\x41\x01\x02\x12\x35\n\x0bupdate_mask\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x04\xe2\x41\x01\x02\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"U\n\x18ListMemoryHistoryRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"[\n\x19ListMemoryHistoryResponse\x12%\n\x08memories\x18\x01 \x03(\x0b\x32\x13.rearview.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"A\n\x17UndoSupersessionRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x12\n\nrequest_id\x18\x02 \x01(\t\"A\n\x15RevealRedactedRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x14\n\x06reason\x18\x02 \x01(\tB\x04\xe2\x41\x01\x02\")\n\x16RevealRedactedResponse\x12\x0f\n\x07\x63ontent\x18\x01 \x01(\t\"q\n\x15\x45xportMemoriesRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12)\n\x06\x66ilter\x18\x02 \x01(\x0b\x32\x19.rearview.v1.MemoryFilter\x12\x17\n\x0finclude_history\x18\x03 \x01(\x08\"&\n\x16\x45xportMemoriesResponse\x12\x0c\n\x04line\x18\x01 \x01(\t\"F\n\x15ImportMemoriesRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x0c\n\x04line\x18\x02 \x01(\t\x12\x0f\n\x07\x64ry_run\x18\x03 \x01(\x08\"p\n\x16ImportMemoriesResponse\x12\x14\n\x0cstored_count\x18\x01 \x01(\x03\x12\x17\n\x0funchanged_count\x18\x02 \x01(\x03\x12\x15\n\rrefused_count\x18\x03 \x01(\x03\x12\x10\n\x08problems\x18\x04 \x03(\t\"@\n\x17GetWorkingMemoryRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x11\n\tmax_turns\x18\x02 \x01(\x05\"P\n\x11ListEventsRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"Q\n\x12ListEventsResponse\x12\"\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x12.rearview.v1.Event\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"R\n\x13ListSessionsRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"W\n\x14ListSessionsResponse\x12&\n\x08sessions\x18\x01 \x03(\x0b\x32\x14.rearview.v1.Session\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\",\n\x16GetCaptureTraceRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02*\xaf\x01\n\x0fRememberOutcome\x12 \n\x1cREMEMBER_OUTCOME_UNSPECIFIED\x10\x00\x12\x1c\n\x18REMEMBER_OUTCOME_CREATED\x10\x01\x12\x1b\n\x17REMEMBER_OUTCOME_MERGED\x10\x02\x12\x1f\n\x1bREMEMBER_OUTCOME_SUPERSEDED\x10\x03\x12\x1e\n\x1aREMEMBER_OUTCOME_REDUNDANT\x10\x04*V\n\nMemoryView\x12\x1b\n\x17MEMORY_VIEW_UNSPECIFIED\x10\x00\x12\x15\n\x11MEMORY_VIEW_BASIC\x10\x01\x12\x14\n\x10MEMORY_VIEW_FULL\x10\x02\x32\xaa\r\n\rMemoryService\x12S\n\x0c\x41ppendEvents\x12 .rearview.v1.AppendEventsRequest\x1a!.rearview.v1.AppendEventsResponse\x12\x42\n\nEndSession\x12\x1e.rearview.v1.EndSessionRequest\x1a\x14.rearview.v1.Session\x12G\n\x08Remember\x12\x1c.rearview.v1.RememberRequest\x1a\x1d.rearview.v1.RememberResponse\x12V\n\rBatchRemember\x12!.rearview.v1.BatchRememberRequest\x1a\".rearview.v1.BatchRememberResponse\x12?\n\tGetMemory\x12\x1d.rearview.v1.GetMemoryRequest\x1a\x13.rearview.v1.Memory\x12S\n\x0cListMemories\x12 .rearview.v1.ListMemoriesRequest\x1a!.rearview.v1.ListMemoriesResponse\x12\x45\n\x0cUpdateMemory\x12 .rearview.v1.UpdateMemoryRequest\x1a\x13.rearview.v1.Memory\x12\x41\n\x06Recall\x12\x1a.rearview.v1.RecallRequest\x1a\x1b.rearview.v1.RecallResponse\x12N\n\x0eGetRecallTrace\x12\".rearview.v1.GetRecallTraceRequest\x1a\x18.rearview.v1.RecallTrace\x12@\n\x06\x46orget\x12\x1a.rearview.v1.ForgetRequest\x1a\x1a.rearview.v1.ForgetReceipt\x12T\n\x10GetForgetReceipt\x12$.rearview.v1.GetForgetReceiptRequest\x1a\x1a.rearview.v1.ForgetReceipt\x12\x42\n\x07Restore\x12\x1b.rearview.v1.RestoreRequest\x1a\x1a.rearview.v1.ForgetReceipt\x12\x62\n\x11ListMemoryHistory\x12%.rearview.v1.ListMemoryHistoryRequest\x1a&.rearview.v1.ListMemoryHistoryResponse\x12M\n\x10UndoSupersession\x12$.rearview.v1.UndoSupersessionRequest\x1a\x13.rearview.v1.Memory\x12Y\n\x0eRevealRedacted\x12\".rearview.v1.RevealRedactedRequest\x1a#.rearview.v1.RevealRedactedResponse\x12[\n\x0e\x45xportMemories\x12\".rearview.v1.ExportMemoriesRequest\x1a#.rearview.v1.ExportMemoriesResponse0\x01\x12[\n\x0eImportMemories\x12\".rearview.v1.ImportMemoriesRequest\x1a#.rearview.v1.ImportMemoriesResponse(\x01\x12T\n\x10GetWorkingMemory\x12$.rearview.v1.GetWorkingMemoryRequest\x1a\x1a.rearview.v1.WorkingMemory\x12M\n\nListEvents\x12\x1e.rearview.v1.ListEventsRequest\x1a\x1f.rearview.v1.ListEventsResponse\x12S\n\x0cListSessions\x12 .rearview.v1.ListSessionsRequest\x1a!.rearview.v1.ListSessionsResponse\x12Q\n\x0fGetCaptureTrace\x12#.rearview.v1.GetCaptureTraceRequest\x1a\x19.rearview.v1.CaptureTraceb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -77,64 +78,64 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTSESSIONSREQUEST'].fields_by_name['parent']._serialized_options = b'\342A\001\002'
   _globals['_GETCAPTURETRACEREQUEST'].fields_by_name['name']._loaded_options = None
   _globals['_GETCAPTURETRACEREQUEST'].fields_by_name['name']._serialized_options = b'\342A\001\002'
-  _globals['_REMEMBEROUTCOME']._serialized_start=2592
-  _globals['_REMEMBEROUTCOME']._serialized_end=2767
-  _globals['_MEMORYVIEW']._serialized_start=2769
-  _globals['_MEMORYVIEW']._serialized_end=2855
-  _globals['_APPENDEVENTSREQUEST']._serialized_start=219
-  _globals['_APPENDEVENTSREQUEST']._serialized_end=324
-  _globals['_APPENDEVENTSRESPONSE']._serialized_start=326
-  _globals['_APPENDEVENTSRESPONSE']._serialized_end=384
-  _globals['_ENDSESSIONREQUEST']._serialized_start=386
-  _globals['_ENDSESSIONREQUEST']._serialized_end=425
-  _globals['_REMEMBERREQUEST']._serialized_start=427
-  _globals['_REMEMBERREQUEST']._serialized_end=546
-  _globals['_REMEMBERRESPONSE']._serialized_start=548
-  _globals['_REMEMBERRESPONSE']._serialized_end=667
-  _globals['_BATCHREMEMBERREQUEST']._serialized_start=669
-  _globals['_BATCHREMEMBERREQUEST']._serialized_end=767
-  _globals['_BATCHREMEMBERRESULT']._serialized_start=769
-  _globals['_BATCHREMEMBERRESULT']._serialized_end=886
-  _globals['_BATCHREMEMBERRESPONSE']._serialized_start=888
-  _globals['_BATCHREMEMBERRESPONSE']._serialized_end=962
-  _globals['_GETMEMORYREQUEST']._serialized_start=964
-  _globals['_GETMEMORYREQUEST']._serialized_end=1002
-  _globals['_LISTMEMORIESREQUEST']._serialized_start=1005
-  _globals['_LISTMEMORIESREQUEST']._serialized_end=1211
-  _globals['_LISTMEMORIESRESPONSE']._serialized_start=1213
-  _globals['_LISTMEMORIESRESPONSE']._serialized_end=1299
-  _globals['_UPDATEMEMORYREQUEST']._serialized_start=1302
-  _globals['_UPDATEMEMORYREQUEST']._serialized_end=1441
-  _globals['_LISTMEMORYHISTORYREQUEST']._serialized_start=1443
-  _globals['_LISTMEMORYHISTORYREQUEST']._serialized_end=1528
-  _globals['_LISTMEMORYHISTORYRESPONSE']._serialized_start=1530
-  _globals['_LISTMEMORYHISTORYRESPONSE']._serialized_end=1621
-  _globals['_UNDOSUPERSESSIONREQUEST']._serialized_start=1623
-  _globals['_UNDOSUPERSESSIONREQUEST']._serialized_end=1688
-  _globals['_REVEALREDACTEDREQUEST']._serialized_start=1690
-  _globals['_REVEALREDACTEDREQUEST']._serialized_end=1755
-  _globals['_REVEALREDACTEDRESPONSE']._serialized_start=1757
-  _globals['_REVEALREDACTEDRESPONSE']._serialized_end=1798
-  _globals['_EXPORTMEMORIESREQUEST']._serialized_start=1800
-  _globals['_EXPORTMEMORIESREQUEST']._serialized_end=1913
-  _globals['_EXPORTMEMORIESRESPONSE']._serialized_start=1915
-  _globals['_EXPORTMEMORIESRESPONSE']._serialized_end=1953
-  _globals['_IMPORTMEMORIESREQUEST']._serialized_start=1955
-  _globals['_IMPORTMEMORIESREQUEST']._serialized_end=2025
-  _globals['_IMPORTMEMORIESRESPONSE']._serialized_start=2027
-  _globals['_IMPORTMEMORIESRESPONSE']._serialized_end=2139
-  _globals['_GETWORKINGMEMORYREQUEST']._serialized_start=2141
-  _globals['_GETWORKINGMEMORYREQUEST']._serialized_end=2205
-  _globals['_LISTEVENTSREQUEST']._serialized_start=2207
-  _globals['_LISTEVENTSREQUEST']._serialized_end=2287
-  _globals['_LISTEVENTSRESPONSE']._serialized_start=2289
-  _globals['_LISTEVENTSRESPONSE']._serialized_end=2370
-  _globals['_LISTSESSIONSREQUEST']._serialized_start=2372
-  _globals['_LISTSESSIONSREQUEST']._serialized_end=2454
-  _globals['_LISTSESSIONSRESPONSE']._serialized_start=2456
-  _globals['_LISTSESSIONSRESPONSE']._serialized_end=2543
-  _globals['_GETCAPTURETRACEREQUEST']._serialized_start=2545
-  _globals['_GETCAPTURETRACEREQUEST']._serialized_end=2589
-  _globals['_MEMORYSERVICE']._serialized_start=2858
-  _globals['_MEMORYSERVICE']._serialized_end=4564
+  _globals['_REMEMBEROUTCOME']._serialized_start=2668
+  _globals['_REMEMBEROUTCOME']._serialized_end=2843
+  _globals['_MEMORYVIEW']._serialized_start=2845
+  _globals['_MEMORYVIEW']._serialized_end=2931
+  _globals['_APPENDEVENTSREQUEST']._serialized_start=252
+  _globals['_APPENDEVENTSREQUEST']._serialized_end=357
+  _globals['_APPENDEVENTSRESPONSE']._serialized_start=359
+  _globals['_APPENDEVENTSRESPONSE']._serialized_end=417
+  _globals['_ENDSESSIONREQUEST']._serialized_start=419
+  _globals['_ENDSESSIONREQUEST']._serialized_end=458
+  _globals['_REMEMBERREQUEST']._serialized_start=460
+  _globals['_REMEMBERREQUEST']._serialized_end=579
+  _globals['_REMEMBERRESPONSE']._serialized_start=581
+  _globals['_REMEMBERRESPONSE']._serialized_end=700
+  _globals['_BATCHREMEMBERREQUEST']._serialized_start=702
+  _globals['_BATCHREMEMBERREQUEST']._serialized_end=800
+  _globals['_BATCHREMEMBERRESULT']._serialized_start=802
+  _globals['_BATCHREMEMBERRESULT']._serialized_end=919
+  _globals['_BATCHREMEMBERRESPONSE']._serialized_start=921
+  _globals['_BATCHREMEMBERRESPONSE']._serialized_end=995
+  _globals['_GETMEMORYREQUEST']._serialized_start=997
+  _globals['_GETMEMORYREQUEST']._serialized_end=1035
+  _globals['_LISTMEMORIESREQUEST']._serialized_start=1038
+  _globals['_LISTMEMORIESREQUEST']._serialized_end=1287
+  _globals['_LISTMEMORIESRESPONSE']._serialized_start=1289
+  _globals['_LISTMEMORIESRESPONSE']._serialized_end=1375
+  _globals['_UPDATEMEMORYREQUEST']._serialized_start=1378
+  _globals['_UPDATEMEMORYREQUEST']._serialized_end=1517
+  _globals['_LISTMEMORYHISTORYREQUEST']._serialized_start=1519
+  _globals['_LISTMEMORYHISTORYREQUEST']._serialized_end=1604
+  _globals['_LISTMEMORYHISTORYRESPONSE']._serialized_start=1606
+  _globals['_LISTMEMORYHISTORYRESPONSE']._serialized_end=1697
+  _globals['_UNDOSUPERSESSIONREQUEST']._serialized_start=1699
+  _globals['_UNDOSUPERSESSIONREQUEST']._serialized_end=1764
+  _globals['_REVEALREDACTEDREQUEST']._serialized_start=1766
+  _globals['_REVEALREDACTEDREQUEST']._serialized_end=1831
+  _globals['_REVEALREDACTEDRESPONSE']._serialized_start=1833
+  _globals['_REVEALREDACTEDRESPONSE']._serialized_end=1874
+  _globals['_EXPORTMEMORIESREQUEST']._serialized_start=1876
+  _globals['_EXPORTMEMORIESREQUEST']._serialized_end=1989
+  _globals['_EXPORTMEMORIESRESPONSE']._serialized_start=1991
+  _globals['_EXPORTMEMORIESRESPONSE']._serialized_end=2029
+  _globals['_IMPORTMEMORIESREQUEST']._serialized_start=2031
+  _globals['_IMPORTMEMORIESREQUEST']._serialized_end=2101
+  _globals['_IMPORTMEMORIESRESPONSE']._serialized_start=2103
+  _globals['_IMPORTMEMORIESRESPONSE']._serialized_end=2215
+  _globals['_GETWORKINGMEMORYREQUEST']._serialized_start=2217
+  _globals['_GETWORKINGMEMORYREQUEST']._serialized_end=2281
+  _globals['_LISTEVENTSREQUEST']._serialized_start=2283
+  _globals['_LISTEVENTSREQUEST']._serialized_end=2363
+  _globals['_LISTEVENTSRESPONSE']._serialized_start=2365
+  _globals['_LISTEVENTSRESPONSE']._serialized_end=2446
+  _globals['_LISTSESSIONSREQUEST']._serialized_start=2448
+  _globals['_LISTSESSIONSREQUEST']._serialized_end=2530
+  _globals['_LISTSESSIONSRESPONSE']._serialized_start=2532
+  _globals['_LISTSESSIONSRESPONSE']._serialized_end=2619
+  _globals['_GETCAPTURETRACEREQUEST']._serialized_start=2621
+  _globals['_GETCAPTURETRACEREQUEST']._serialized_end=2665
+  _globals['_MEMORYSERVICE']._serialized_start=2934
+  _globals['_MEMORYSERVICE']._serialized_end=4640
 # @@protoc_insertion_point(module_scope)

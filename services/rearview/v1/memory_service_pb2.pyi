@@ -7,6 +7,7 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import message as _message
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from rearview.v1 import event_pb2 as _event_pb2
@@ -351,6 +352,7 @@ class ListMemoriesRequest(_message.Message):
     FILTER_FIELD_NUMBER: _builtins.int
     STATES_FIELD_NUMBER: _builtins.int
     VIEW_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     """The namespace, `namespaces/{namespace}`."""
     page_size: _builtins.int
@@ -367,6 +369,10 @@ class ListMemoriesRequest(_message.Message):
     def states(self) -> _containers.RepeatedScalarFieldContainer[_memory_pb2.MemoryState.ValueType]:
         """In which states; default active."""
 
+    @_builtins.property
+    def as_of(self) -> _timestamp_pb2.Timestamp:
+        """What was held at this time, in whatever state it is now; then `states` must be empty."""
+
     def __init__(
         self,
         *,
@@ -376,10 +382,11 @@ class ListMemoriesRequest(_message.Message):
         filter: _recall_pb2.MemoryFilter | None = ...,
         states: _abc.Iterable[_memory_pb2.MemoryState.ValueType] | None = ...,
         view: Global___MemoryView.ValueType = ...,
+        as_of: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["filter", b"filter"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "filter", b"filter"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["filter", b"filter", "page_size", b"page_size", "page_token", b"page_token", "parent", b"parent", "states", b"states", "view", b"view"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "filter", b"filter", "page_size", b"page_size", "page_token", b"page_token", "parent", b"parent", "states", b"states", "view", b"view"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -538,7 +538,7 @@ class CacheInfo(_message.Message):
     hit: _builtins.bool
     """True when the answer came from the cache."""
     similarity: _builtins.float
-    """Similarity to the query whose answer it was; 1 for the same text."""
+    """Similarity to the query whose answer it was; 1 for the same text, or one of the same canonical words."""
     @_builtins.property
     def age(self) -> _duration_pb2.Duration:
         """Age of the answer."""

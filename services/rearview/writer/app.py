@@ -5,23 +5,31 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 import grpc.aio
 import structlog
 
+from rearview.adapters.cold.opening import open_cold
+from rearview.adapters.extraction.registry import FactSourceSettings, open_fact_source
+from rearview.adapters.extraction.rule_fact_source import RuleFactSource
+from rearview.adapters.llm.settings import BudgetLimits, LlmSettings
 from rearview.adapters.models.deadline_embedder import DeadlineEmbedder
 from rearview.adapters.models.registry import embedder_settings, open_embedder
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.event_log import PostgresEventLog
+from rearview.adapters.postgres.fact_histories import PostgresFactHistories
 from rearview.adapters.postgres.forgetting import PostgresForgetting
 from rearview.adapters.postgres.generations import register_generation
 from rearview.adapters.postgres.jobs import ProcrastinateJobQueue
+from rearview.adapters.postgres.known_statements import PostgresKnownStatements
 from rearview.adapters.postgres.memory_store import PostgresMemoryStore
 from rearview.adapters.postgres.placeholders import PostgresPlaceholderNumbers
 from rearview.adapters.postgres.policies import PostgresPolicyStore, RememberedPolicies
 from rearview.adapters.postgres.search_units import SearchUnits
 from rearview.adapters.postgres.session_index import PostgresSessionIndex
 from rearview.adapters.redis.connection import RedisConnection
+from rearview.adapters.redis.handed_out import RedisHandedOut
 from rearview.adapters.redis.working_memory import RedisWorkingMemory
 from rearview.adapters.vault.aes_gcm_sealer import AesGcmSealer
 from rearview.domain.errors import Unavailable
@@ -29,8 +37,11 @@ from rearview.internal.v1 import writer_service_pb2
 from rearview.internal.v1.writer_service_pb2_grpc import add_WriterServiceServicer_to_server
 from rearview.language.aliases import canonical
 from rearview.language.analyzer import RuleAnalyzer
+from rearview.language.fact_grounds import RuleFactGrounds
 from rearview.language.facts import RuleFactExtractor, load_attributes
+from rearview.language.facts.labels import AttributeLabels
 from rearview.language.keyword_hashes import KeywordHashes
+from rearview.language.near_duplicate import MinHashNearDuplicates
 from rearview.language.pii import PatternRedactor
 from rearview.language.signals import turn_signals
 from rearview.language.warm_up import warm_up_analysis
@@ -41,12 +52,19 @@ from rearview.rpc.interceptors import IdentityInterceptor
 from rearview.rpc.service_process import meanwhile, service_process
 from rearview.writer.append_events import EventAppender
 from rearview.writer.config import WriterConfig
+from rearview.writer.echo_guard import EchoGuard
 from rearview.writer.end_session import SessionEnder
+from rearview.writer.facts.read_statements import StatementReader
+from rearview.writer.facts.stated_facts import FactDrafter
+from rearview.writer.facts.summarise import HistorySummariser
+from rearview.writer.facts.turn_facts import FactMaker
+from rearview.writer.facts.undo_supersession import SupersessionUndoer
 from rearview.writer.forget import Forgetter
 from rearview.writer.index_session import IndexingRules, SessionIndexer
 from rearview.writer.jobs import job_handlers
 from rearview.writer.merge_fresh_units import UnitMerger
 from rearview.writer.merge_schedule import MergeSchedule
+from rearview.writer.novelty import NoveltyGate
 from rearview.writer.redaction import RedactionParts
 from rearview.writer.remember import MemoryKeeper, TextReader
 from rearview.writer.servicer import WriterServicer
@@ -71,11 +89,13 @@ class Writer:
     forgetter: Forgetter
     indexer: SessionIndexer
     merger: UnitMerger
+    summariser: HistorySummariser
+    undoer: SupersessionUndoer
 
     @property
     def handlers(self) -> Mapping[str, JobHandler]:
         """The jobs that this writer works on, by task."""
-        return job_handlers(self.indexer, self.merger, self.forgetter)
+        return job_handlers(self.indexer, self.merger, self.forgetter, self.summariser)
 
 
 @asynccontextmanager
@@ -115,20 +135,40 @@ async def open_writer(
             stack.push_async_callback(embedder.close)
         embedder = DeadlineEmbedder(embedder, longest_seconds=config.embed_seconds)
         units = SearchUnits(await _registered(calls, embedder, config.start_seconds))
-        facts = RuleFactExtractor(load_attributes(config.attributes_file))
-        analyzer, hasher = RuleAnalyzer(facts), KeywordHashes()
+        attributes = load_attributes(config.attributes_file)
+        extractor = RuleFactExtractor(attributes)
+        analyzer, hasher = RuleAnalyzer(extractor), KeywordHashes()
         await asyncio.to_thread(warm_up_analysis, analyzer, clock.now())
+        names = AttributeLabels(attributes)
+        source = open_fact_source(
+            fact_source_settings(config),
+            rules=RuleFactSource(extractor),
+            grounds=RuleFactGrounds(attributes),
+            clock=clock,
+        )
+        stack.push_async_callback(source.close)
+        facts = FactMaker(
+            StatementReader(source, ZoneInfo(config.extractor_time_zone)),
+            FactDrafter(names, canonical, embedder.generation.generation_id),
+            embedder,
+            hasher,
+        )
         redaction = RedactionParts(
             PatternRedactor(),
             RememberedPolicies(PostgresPolicyStore(calls)),
             config.internal_key.get_secret_value().encode(),
             AesGcmSealer(config.vault_keys) if config.vault_keys else None,
         )
+        cold = await stack.enter_async_context(open_cold(config, calls, clock, keeps_copies=False))
         merges = MergeSchedule()
         working_memory = RedisWorkingMemory(redis, clock)
+        handed_out = RedisHandedOut(redis)
         log = PostgresEventLog(calls)
         store = PostgresMemoryStore(calls, units)
         index = PostgresSessionIndex(jobs, units)
+        known = PostgresKnownStatements(jobs, units.generation)
+        novelty = NoveltyGate(known, embedder, analyzer, MinHashNearDuplicates(), clock)
+        histories = PostgresFactHistories(calls, units)
         reader = TextReader(embedder, analyzer, hasher, canonical)
         rules = IndexingRules(
             batch_events=config.index_batch_events,
@@ -138,11 +178,17 @@ async def open_writer(
         yield Writer(
             appender=EventAppender(log, working_memory, redaction, hasher, turn_signals, clock),
             ender=SessionEnder(log, clock),
-            keeper=MemoryKeeper(store, reader, redaction, PostgresPlaceholderNumbers(calls), merges, clock),
-            updater=MemoryUpdater(store, reader, redaction, clock),
-            forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, redaction, clock),
-            indexer=SessionIndexer(index, embedder, analyzer, hasher, merges, clock, rules),
+            keeper=MemoryKeeper(
+                store, reader, redaction, PostgresPlaceholderNumbers(calls), cold.rehydrator, merges, facts, clock
+            ),
+            updater=MemoryUpdater(store, reader, redaction, cold.rehydrator, facts, clock),
+            forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, handed_out, redaction, clock),
+            indexer=SessionIndexer(
+                index, embedder, analyzer, hasher, EchoGuard(handed_out, clock), novelty, merges, clock, rules, facts
+            ),
             merger=UnitMerger(index, batch_units=config.merge_batch_units),
+            summariser=HistorySummariser(PostgresFactHistories(jobs, units), names, embedder, hasher, clock),
+            undoer=SupersessionUndoer(histories, clock),
         )
 
 
@@ -172,13 +218,39 @@ async def run_writer(
             if config.writer_role == "work":
                 return ()
             servicer = WriterServicer(
-                writer.appender, writer.ender, writer.keeper, writer.updater, writer.forgetter, clock
+                writer.appender, writer.ender, writer.keeper, writer.updater, writer.forgetter, writer.undoer, clock
             )
             add_WriterServiceServicer_to_server(servicer, server)
             return SERVED
 
         identity = IdentityInterceptor(config.internal_key.get_secret_value())
         await process.serve(register, identity, on_started=on_started, stop=stopping)
+
+
+def fact_source_settings(config: WriterConfig) -> FactSourceSettings:
+    """Return what the configuration says of the source of facts.
+
+    Raises:
+        InvalidModelInput: the endpoint cannot be right.
+    """
+    if config.extractor == "rules" or config.llm_url is None or config.llm_model is None:
+        return FactSourceSettings()
+    llm = LlmSettings(
+        config.llm_url,
+        config.llm_model,
+        config.llm_api_key.get_secret_value() if config.llm_api_key else None,
+        attempt_seconds=config.llm_attempt_seconds,
+        total_seconds=config.llm_total_seconds,
+        temperature=config.llm_temperature,
+        output_limit_field=config.llm_output_limit_field,
+        process_budget=BudgetLimits(
+            config.llm_calls_per_minute, config.llm_calls_per_day, tokens_per_day=config.llm_tokens_per_day
+        ),
+        tenant_budget=BudgetLimits(
+            calls_per_day=config.llm_tenant_calls_per_day, tokens_per_day=config.llm_tenant_tokens_per_day
+        ),
+    )
+    return FactSourceSettings("openai", llm, config.extractor_policy)
 
 
 async def _registered(database: Database, embedder: Embedder, start_seconds: float) -> int:

@@ -1,13 +1,71 @@
 """The writer's configuration, from the environment."""
 
-from typing import Literal
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import Field, FilePath, SecretStr
+from pydantic import AfterValidator, Field, FilePath, SecretStr, ValidationInfo, field_validator
 
-from rearview.rpc.service_config import EmbedderConfig, Listen, ServiceConfig, VaultConfig
+from rearview.rpc.service_config import (
+    EmbedderConfig,
+    Listen,
+    ObjectStorageConfig,
+    ServiceConfig,
+    Settings,
+    VaultConfig,
+)
 
 
-class WriterConfig(EmbedderConfig, VaultConfig, ServiceConfig):
+def _zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        raise ValueError("is no IANA time zone, such as Asia/Shanghai") from None
+    return name
+
+
+class ExtractorConfig(Settings):
+    """What a service is told that reads facts out of turns.
+
+    Attributes:
+        extractor: who reads: the rules, or a model behind an OpenAI-compatible endpoint with the rules behind it.
+        extractor_policy: when the model gives no reading, the rules read and say so, or the job is tried again.
+        extractor_time_zone: in which days are meant that turns name ("next Friday").
+        llm_url: the endpoint itself, for example `https://models.internal/v1/chat/completions`.
+        llm_model: the model's name there.
+        llm_api_key: its bearer token.
+        llm_attempt_seconds: how long one attempt may take.
+        llm_total_seconds: how long one reading may take, with waiting, attempts and pauses.
+        llm_temperature: none for models that take none.
+        llm_output_limit_field: what the endpoint calls the bound of an answer.
+        llm_calls_per_minute, llm_calls_per_day, llm_tokens_per_day: what this process may spend.
+        llm_tenant_calls_per_day, llm_tenant_tokens_per_day: what it may spend for one tenant; without limit if unset.
+    """
+
+    llm_url: str | None = None
+    llm_model: str | None = None
+    extractor: Literal["rules", "openai"] = "rules"
+    extractor_policy: Literal["fall_back", "strict"] = "fall_back"
+    extractor_time_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    llm_api_key: SecretStr | None = None
+    llm_attempt_seconds: float = Field(default=30.0, gt=0, le=600)
+    llm_total_seconds: float = Field(default=60.0, gt=0, le=600)
+    llm_temperature: float | None = Field(default=0.0, ge=0, le=2)
+    llm_output_limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    llm_calls_per_minute: int | None = Field(default=120, ge=1)
+    llm_calls_per_day: int | None = Field(default=20_000, ge=1)
+    llm_tokens_per_day: int | None = Field(default=20_000_000, ge=4_096)
+    llm_tenant_calls_per_day: int | None = Field(default=None, ge=1)
+    llm_tenant_tokens_per_day: int | None = Field(default=None, ge=4_096)
+
+    @field_validator("extractor")
+    @classmethod
+    def _model_has_an_endpoint(cls, extractor: str, info: ValidationInfo) -> str:
+        if extractor == "openai" and not (info.data.get("llm_url") and info.data.get("llm_model")):
+            raise ValueError("openai needs REARVIEW_LLM_URL and REARVIEW_LLM_MODEL")
+        return extractor
+
+
+class WriterConfig(ExtractorConfig, EmbedderConfig, VaultConfig, ObjectStorageConfig, ServiceConfig):
     """Read once; the variables carry the prefix `REARVIEW_`.
 
     Attributes:

@@ -21,12 +21,14 @@ CONFIDENCE = {Trust.TRUSTED: 1.0, Trust.DERIVED: 0.8, Trust.UNTRUSTED: 0.5}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptTurn:
-    """A turn that becomes part of a memory. `plain`: (d,) float32, centred, L2-normalised."""
+    """A turn that becomes part of a memory. `plain`: (d,) float32, centred, L2-normalised; `topic`: the same, corrected
+    for its language."""
 
     event: Event
     analysis: Analysis
     decision: CaptureDecision
     plain: NDArray[np.float32]
+    topic: NDArray[np.float32]
     keywords: tuple[int, ...]
     speaker: int
 
@@ -79,6 +81,17 @@ def joined_by(episode: Memory, turn: KeptTurn, now: datetime) -> Memory:
         event_ids=(*episode.event_ids, (episode.session_id, event.event_id)),
         languages=episode.languages | analysis.languages,
         redactions=tuple(dict.fromkeys((*episode.redactions, *event.redactions))),
+    )
+
+
+def overlapping(episode: Memory, last_turn: Event) -> Memory:
+    """Return an episode that begins with the last turn of the one before it."""
+    return replace(
+        episode,
+        content=f"{line(last_turn)}\n{episode.content}",
+        occurred_at=min(episode.occurred_at, last_turn.occurred_at),
+        event_ids=((episode.session_id, last_turn.event_id), *episode.event_ids),
+        redactions=tuple(dict.fromkeys((*last_turn.redactions, *episode.redactions))),
     )
 
 

@@ -11,6 +11,7 @@ from rearview.domain.forget import Forget, ForgetReceipt
 from rearview.domain.principal import Scope
 from rearview.ports.clock import Clock
 from rearview.ports.forgetting import Forgetting, ForgottenTurns
+from rearview.ports.handed_out import HandedOut
 from rearview.ports.working_memory import WorkingMemory
 from rearview.writer.redaction import Redaction, RedactionParts
 
@@ -19,11 +20,17 @@ class Forgetter:
     """The use cases of `Forget` and `Restore`, and the job `clear_working_memory`."""
 
     def __init__(
-        self, forgetting: Forgetting, working_memory: WorkingMemory, redaction: RedactionParts, clock: Clock
+        self,
+        forgetting: Forgetting,
+        working_memory: WorkingMemory,
+        handed_out: HandedOut,
+        redaction: RedactionParts,
+        clock: Clock,
     ) -> None:
         self._forgetting = forgetting
         self._redaction = redaction
         self._working_memory = working_memory
+        self._handed_out = handed_out
         self._clock = clock
 
     async def forget(self, scope: Scope, command: Forget) -> ForgetReceipt:
@@ -40,6 +47,7 @@ class Forgetter:
         forgotten = await self._forgetting.forget(scope, redacted, now=self._clock.now())
         with suppress(Unavailable):  # the job that the transaction enqueued goes on until Redis is back
             await self._clear(forgotten.turns)
+            await self._handed_out.clear(scope.tenant_id, scope.namespace_id)
         return forgotten.receipt
 
     async def receipt(self, tenant_id: UUID, receipt_id: UUID) -> ForgetReceipt:
@@ -65,7 +73,10 @@ class Forgetter:
         Raises:
             Unavailable: Redis does not answer; the job is tried again.
         """
-        await self._clear(await self._forgetting.turns_of(tenant_id, receipt_id))
+        turns = await self._forgetting.turns_of(tenant_id, receipt_id)
+        await self._clear(turns)
+        for namespace_id in {forgotten.session.namespace_id for forgotten in turns}:
+            await self._handed_out.clear(tenant_id, namespace_id)
 
     async def _clear(self, turns: Iterable[ForgottenTurns]) -> None:
         for forgotten in turns:

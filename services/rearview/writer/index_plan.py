@@ -5,15 +5,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+import numpy as np
+
 from rearview.domain.capture import trust_of
 from rearview.domain.context_window import OpenWindows, WindowedTurn, alone
-from rearview.domain.event import EventRole
+from rearview.domain.event import Event, EventRole
+from rearview.domain.generation import EmbeddingGeneration
 from rearview.domain.ids import new_id
 from rearview.domain.keyword_bag import KeywordBag, count_units
 from rearview.domain.memory import Memory, MemoryType, Trust
 from rearview.domain.search_unit import UnitFlag, language_flags, said_flags
 from rearview.domain.segmentation import (
     LOOK_BACK,
+    Boundary,
     OpenSegment,
     SegmentationRules,
     SegmentTurn,
@@ -22,8 +26,12 @@ from rearview.domain.segmentation import (
 )
 from rearview.domain.turn_text import asks, is_question
 from rearview.domain.unit_projection import KeywordStatistics, SearchUnit, UnitProjection, indexed_terms
-from rearview.ports.session_index import CountedBags, MemoryLink, PendingEvents
-from rearview.writer.episodes import KeptTurn, joined_by, memory_of_turn
+from rearview.ports.session_index import CountedBags, MemoryLink, PendingEvents, Strengthened
+from rearview.writer.episodes import KeptTurn, joined_by, memory_of_turn, overlapping
+from rearview.writer.novelty import Repetition
+
+MAX_OVERLAP_CHARACTERS = 1_500
+"""A longer turn is not repeated at the head of the next part of a long segment, and no turn is cut."""
 
 
 @dataclass(slots=True)
@@ -36,11 +44,13 @@ class IndexPlan:
         answers: turns that follow a question.
         windows: the last turns' windows.
         finished: turns whose windows are complete.
+        strengthened: memories that turns said again, by memory.
+        last_turn: the last turn of the open episode, where it is known.
     """
 
     pending: PendingEvents
     rules: SegmentationRules
-    generation_id: str
+    generation: EmbeddingGeneration
     now: datetime
     created: dict[UUID, Memory] = field(default_factory=dict)
     extended: Memory | None = None
@@ -53,13 +63,16 @@ class IndexPlan:
     windows: OpenWindows = field(default_factory=OpenWindows)
     finished: list[WindowedTurn] = field(default_factory=list)
     windows_closed: bool = True
+    strengthened: dict[UUID, Strengthened] = field(default_factory=dict)
+    last_turn: Event | None = None
 
     def __post_init__(self) -> None:
         self.windows = self.pending.windows
         self.windows_closed = self.pending.windows_closed
         if self.pending.episode:
             self.open_episode = self.pending.episode.memory
-            self.segment = _segment_of(self.pending)
+            self.segment = _segment_of(self.pending, self.generation)
+            self.last_turn = self.pending.episode.last
 
     def add(self, turns: Sequence[KeptTurn]) -> None:
         """Take in kept turns, in order."""
@@ -87,6 +100,22 @@ class IndexPlan:
             self.finished.extend(finished)
             self.windows_closed = False
 
+    def strengthen(self, events: Sequence[Event], repetitions: Mapping[UUID, Repetition]) -> None:
+        """Take in repetitions of what is known or was added: they support a memory and add nothing to it."""
+        for event in events:
+            repetition = repetitions.get(event.event_id)
+            if repetition is None:
+                continue
+            memory_id = repetition.memory_id or self.opened[repetition.unit_id][1].memory_id
+            self.links.append(MemoryLink(memory_id, event.event_id, event.sequence, repeats=repetition.unit_id))
+            before = self.strengthened.get(memory_id)
+            said_at = event.occurred_at
+            self.strengthened[memory_id] = Strengthened(
+                memory_id,
+                times=1 + (before.times if before else 0),
+                first_said_at=min(said_at, before.first_said_at) if before else said_at,
+            )
+
     def close(self) -> None:
         """End the session's open episode and windows."""
         self.finished.extend(self.windows.closed())
@@ -94,6 +123,7 @@ class IndexPlan:
         self.windows_closed = True
         self.open_episode = None
         self.segment = None
+        self.last_turn = None
 
     def touched(self) -> dict[UUID, tuple[WindowedTurn, bool]]:
         """Return the turns whose projections are new or have grown, by unit, each with whether it is closed."""
@@ -157,6 +187,7 @@ class IndexPlan:
             return self._begin_episode(turn, looked_at, boundary.value)
         episode = joined_by(self.open_episode, turn, self.now)
         self.segment = self.segment.joined_by(looked_at)
+        self.last_turn = turn.event
         if episode.memory_id in self.created:
             self.created[episode.memory_id] = episode
         else:
@@ -168,11 +199,17 @@ class IndexPlan:
         self.open_episode = self._begin(turn, MemoryType.EPISODE)
         self.segment = OpenSegment.starting_with(looked_at)
         self.boundaries[turn.event.event_id] = why
+        if why == Boundary.FULL and self.last_turn and len(self.last_turn.searchable_text) <= MAX_OVERLAP_CHARACTERS:
+            # A long talk goes on: its next part begins with where the last one left off.
+            self.open_episode = overlapping(self.open_episode, self.last_turn)
+            self.created[self.open_episode.memory_id] = self.open_episode
+            self.links.append(MemoryLink(self.open_episode.memory_id, self.last_turn.event_id, self.last_turn.sequence))
+        self.last_turn = turn.event
         return self.open_episode
 
     def _begin(self, turn: KeptTurn, memory_type: MemoryType) -> Memory:
         session_id = self.pending.session.session_id
-        memory = memory_of_turn(turn, new_id(), memory_type, session_id, self.generation_id, self.now)
+        memory = memory_of_turn(turn, new_id(), memory_type, session_id, self.generation.generation_id, self.now)
         self.created[memory.memory_id] = memory
         return memory
 
@@ -208,7 +245,7 @@ def with_bags(statistics: KeywordStatistics, bags: Sequence[KeywordBag]) -> Keyw
 def _segment_turn(turn: KeptTurn) -> SegmentTurn:
     text = turn.event.searchable_text
     return SegmentTurn(
-        plain=turn.plain,
+        plain=turn.topic,
         occurred_at=turn.event.occurred_at,
         characters=len(text),
         announced=announces_topic(text),
@@ -216,14 +253,16 @@ def _segment_turn(turn: KeptTurn) -> SegmentTurn:
     )
 
 
-def _segment_of(pending: PendingEvents) -> OpenSegment | None:
+def _segment_of(pending: PendingEvents, generation: EmbeddingGeneration) -> OpenSegment | None:
     """Return the open segment as it was left; None when its last turns' vectors are gone, and a new one begins."""
     if pending.episode is None:
         return None
     memory = pending.episode.memory
-    recent = [turn.plain for turn in pending.windows.turns if turn.memory_id == memory.memory_id]
-    if not recent:
+    plain = [turn.plain for turn in pending.windows.turns if turn.memory_id == memory.memory_id]
+    if not plain:
         return None
+    # The turns' own languages are not kept; the episode's are theirs taken together.
+    recent = generation.corrected(np.stack(plain), [memory.languages] * len(plain))
     return OpenSegment(
         recent=tuple(recent[-LOOK_BACK:]),
         last_occurred_at=memory.occurred_until or memory.occurred_at,

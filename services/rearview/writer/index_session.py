@@ -2,13 +2,16 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from uuid import UUID
 
 from rearview.domain.capture import CaptureDecision, decide
 from rearview.domain.errors import Conflict
 from rearview.domain.event import Event
+from rearview.domain.extraction import TurnReading
+from rearview.domain.importance import reference_counts
 from rearview.domain.segmentation import DEFAULT_LONGEST_GAP, SegmentationRules
 from rearview.domain.turn_text import unit_text
 from rearview.domain.unit_projection import MAX_TERMS
@@ -18,9 +21,12 @@ from rearview.ports.embedder import Embedder
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.session_index import EventCapture, IndexedBatch, PendingEvents, SessionIndex
 from rearview.ports.working_memory import SessionKey
+from rearview.writer.echo_guard import EchoGuard, Heard
 from rearview.writer.episodes import KeptTurn
+from rearview.writer.facts.turn_facts import FactMaker, keeping_what_states
 from rearview.writer.index_plan import IndexPlan
 from rearview.writer.merge_schedule import MergeSchedule
+from rearview.writer.novelty import Novelty, NoveltyGate
 
 _MOST_ATTEMPTS = 5
 
@@ -43,17 +49,23 @@ class SessionIndexer:
         embedder: Embedder,
         analyzer: Analyzer,
         hasher: KeywordHasher,
+        echoes: EchoGuard,
+        novelty: NoveltyGate,
         merges: MergeSchedule,
         clock: Clock,
         rules: IndexingRules,
+        facts: FactMaker,
     ) -> None:
         self._index = index
         self._embedder = embedder
         self._analyzer = analyzer
         self._hasher = hasher
+        self._echoes = echoes
+        self._novelty = novelty
         self._merges = merges
         self._clock = clock
         self._rules = rules
+        self._facts = facts
 
     async def index(self, session: SessionKey) -> None:
         """Index all pending events of a session; does nothing for a session that is gone.
@@ -94,18 +106,29 @@ class SessionIndexer:
     async def _write(self, pending: PendingEvents, *, close: bool, look_again: bool = False) -> bool:
         now = self._clock.now()
         stages: dict[str, float] = {}
-        read = await self._read(pending.events, stages)
+        heard = await self._echoes.heard(pending)
+        read = await self._read(heard, stages)
+        readings = await self._stated(pending, heard, stages)
+        read = keeping_what_states(read, readings)
         kept = await self._embedded(pending, read, stages)
+        novelty = await self._novelty.part(pending, kept, stages)
         generation = self._embedder.generation
-        rules = SegmentationRules(generation.thresholds.segment_boundary_cosine, self._rules.longest_gap)
-        plan = IndexPlan(pending, rules, generation.generation_id, now)
-        plan.add(kept)
+        thresholds = generation.thresholds
+        rules = SegmentationRules(
+            thresholds.segment_boundary_cosine, thresholds.segment_turn_cosine, self._rules.longest_gap
+        )
+        plan = IndexPlan(pending, rules, generation, now)
+        plan.add(novelty.new)
+        plan.strengthen([turn.event for turn in kept], novelty.repetitions)
         if close:
             plan.close()
         tenant_id, namespace_id = pending.session.tenant_id, pending.session.namespace_id
         statistics = await self._index.statistics(tenant_id, namespace_id, plan.bags_beyond(MAX_TERMS))
         units, grown = plan.projections(statistics)
-        merge_at = self._merges.due(tenant_id, namespace_id, len(plan.finished), now)
+        memories = {event_id: memory for event_id, (_, memory) in plan.opened.items()}
+        facts = await self._facts.of_turns(pending, read, readings, memories, statistics, now)
+        merging = len(plan.finished) + len(facts)
+        merge_at = self._merges.due(tenant_id, namespace_id, merging, now)
         opens = pending.windows_closed and not plan.windows_closed
         batch = IndexedBatch(
             pending=pending,
@@ -116,34 +139,52 @@ class SessionIndexer:
             grown=grown,
             windows=plan.windows,
             counted=plan.counted(units),
-            captures=tuple(_captures(read, plan, stages)),
+            captures=tuple(_captures(read, plan, novelty, readings, stages)),
+            strengthened=tuple(plan.strengthened.values()),
             speakers={turn.speaker: turn.event.speaker for turn in kept if turn.speaker},
             open_episode_id=plan.open_episode.memory_id if plan.open_episode else None,
             windows_closed=plan.windows_closed,
             indexed_sequence=max((event.sequence for event in pending.events), default=pending.indexed_sequence),
             close_windows_at=now + self._rules.silent_after if opens or look_again else None,
             merge_units_at=merge_at,
+            facts=facts,
         )
         written = await self._index.write(batch, now=now)
         if written:
-            self._merges.committed(tenant_id, namespace_id, len(plan.finished), merge_at, now)
+            self._merges.committed(tenant_id, namespace_id, merging, merge_at, now)
         return written
 
     async def _read(
-        self, events: Sequence[Event], stages: dict[str, float]
+        self, heard: Sequence[Heard], stages: dict[str, float]
     ) -> list[tuple[Event, Analysis, CaptureDecision]]:
+        events = [one.event for one in heard]
+
         def read() -> list[tuple[Event, Analysis, CaptureDecision]]:
             analyses = self._analyzer.analyze_batch(
                 [event.searchable_text for event in events],
                 references=[event.occurred_at for event in events],
                 roles=[event.role.name.lower() for event in events],
             )
-            return [(e, a, decide(e, a.signals)) for e, a in zip(events, analyses, strict=True)]
+            counts = reference_counts([[entity.canonical for entity in analysis.entities] for analysis in analyses])
+            rated = [replace(a.signals, reference_count=count) for a, count in zip(analyses, counts, strict=True)]
+            return [
+                (one.event, analysis, decide(one.event, signals, echoed=one.echoed, empty=one.nothing_else))
+                for one, analysis, signals in zip(heard, analyses, rated, strict=True)
+            ]
 
         started = time.perf_counter()
         result = await asyncio.to_thread(read) if events else []
         stages["analyse"] = _milliseconds_each(started, len(events))
         return result
+
+    async def _stated(
+        self, pending: PendingEvents, heard: Sequence[Heard], stages: dict[str, float]
+    ) -> Mapping[UUID, TurnReading]:
+        started = time.perf_counter()
+        events = [one.event for one in heard]
+        readings = await self._facts.read(pending.session.tenant_id, events, pending.earlier)
+        stages["facts"] = _milliseconds_each(started, len(pending.events))
+        return readings
 
     async def _embedded(
         self,
@@ -156,7 +197,9 @@ class SessionIndexer:
             return []
         texts = [unit_text(event, analysis.languages) for event, analysis, _ in kept]
         started = time.perf_counter()
-        plain = self._embedder.generation.centre(await self._embedder.embed_passages(texts))
+        generation = self._embedder.generation
+        plain = generation.centre(await self._embedder.embed_passages(texts))
+        topics = generation.corrected(plain, [analysis.languages for _, analysis, _ in kept])
         stages["embed"] = _milliseconds_each(started, len(kept))
         namespace_id = pending.session.namespace_id
         return [
@@ -165,6 +208,7 @@ class SessionIndexer:
                 analysis=analysis,
                 decision=decision,
                 plain=plain[at],
+                topic=topics[at],
                 keywords=self._hasher.keywords(namespace_id, texts[at]),
                 speaker=self._hasher.speaker(namespace_id, event.speaker),
             )
@@ -173,13 +217,32 @@ class SessionIndexer:
 
 
 def _captures(
-    read: Sequence[tuple[Event, Analysis, CaptureDecision]], plan: IndexPlan, stages: dict[str, float]
+    read: Sequence[tuple[Event, Analysis, CaptureDecision]],
+    plan: IndexPlan,
+    novelty: Novelty,
+    readings: Mapping[UUID, TurnReading],
+    stages: dict[str, float],
 ) -> list[EventCapture]:
     captures = []
     for event, _, decision in read:
+        repetition = novelty.repetitions.get(event.event_id)
         boundary = plan.boundaries.get(event.event_id)
         reason = f"{decision.reason}; new segment: {boundary}" if boundary else decision.reason
-        captures.append(EventCapture(event.event_id, decision.outcome, decision.importance, reason, stages))
+        reading = readings.get(event.event_id)
+        if repetition is not None:
+            reason = f"{decision.reason}; {repetition.reason}"
+        if reading is not None:
+            reason = f"{reason}; {len(reading.facts)} statements read by {reading.provenance.extractor}"
+        captures.append(
+            EventCapture(
+                event_id=event.event_id,
+                outcome=repetition.outcome if repetition else decision.outcome,
+                importance=decision.importance,
+                reason=reason,
+                stage_milliseconds=stages,
+                bands=novelty.bands.get(event.event_id, ()),
+            )
+        )
     return captures
 
 

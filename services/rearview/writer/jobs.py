@@ -5,12 +5,15 @@ from uuid import UUID
 
 from rearview.ports.job_queue import JobHandler
 from rearview.ports.working_memory import SessionKey
+from rearview.writer.facts.summarise import HistorySummariser
 from rearview.writer.forget import Forgetter
 from rearview.writer.index_session import SessionIndexer
 from rearview.writer.merge_fresh_units import UnitMerger
 
 
-def job_handlers(indexer: SessionIndexer, merger: UnitMerger, forgetter: Forgetter) -> Mapping[str, JobHandler]:
+def job_handlers(
+    indexer: SessionIndexer, merger: UnitMerger, forgetter: Forgetter, summariser: HistorySummariser
+) -> Mapping[str, JobHandler]:
     """Return the handlers; each may run more than once for one job."""
 
     async def index_session(arguments: Mapping[str, str]) -> None:
@@ -25,11 +28,17 @@ def job_handlers(indexer: SessionIndexer, merger: UnitMerger, forgetter: Forgett
     async def clear_working_memory(arguments: Mapping[str, str]) -> None:
         await forgetter.clear_working_memory(UUID(arguments["tenant_id"]), UUID(arguments["receipt_id"]))
 
+    async def summarise_fact(arguments: Mapping[str, str]) -> None:
+        await summariser.summarise(
+            UUID(arguments["tenant_id"]), UUID(arguments["namespace_id"]), UUID(arguments["memory_id"])
+        )
+
     return {
         "index_session": index_session,
         "close_session_windows": close_session_windows,
         "merge_fresh_units": merge_fresh_units,
         "clear_working_memory": clear_working_memory,
+        "summarise_fact": summarise_fact,
     }
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rearview.domain.errors import RearviewError
 from rearview.domain.ids import new_id
 from rearview.domain.keyword_bag import KeywordBag
-from rearview.domain.memory import Memory, Origin, Trust
+from rearview.domain.memory import Memory, Origin, Tier, Trust
 from rearview.domain.principal import Scope
 from rearview.domain.search_unit import FULL_LENGTH, UnitFlag, language_flags, said_flags
 from rearview.domain.text import Entity, EntityType
@@ -24,9 +24,11 @@ from rearview.ports.embedder import Embedder
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.memory_store import MemoryStore, NewMemory
 from rearview.ports.placeholders import PlaceholderNumbers
+from rearview.ports.tiering import Rehydrator
 from rearview.ports.turn_reading import Canonical
 from rearview.writer.draft_memory import MemoryDraft, draft_memory
 from rearview.writer.episodes import merged_entities
+from rearview.writer.facts.turn_facts import FactMaker
 from rearview.writer.index_plan import with_bags
 from rearview.writer.merge_schedule import MergeSchedule
 from rearview.writer.redaction import RedactionParts
@@ -95,14 +97,18 @@ class MemoryKeeper:
         reader: TextReader,
         redaction: RedactionParts,
         numbers: PlaceholderNumbers,
+        rehydrator: Rehydrator,
         merges: MergeSchedule,
+        facts: FactMaker,
         clock: Clock,
     ) -> None:
         self._store = store
         self._reader = reader
         self._redaction = redaction
         self._numbers = numbers
+        self._rehydrator = rehydrator
         self._merges = merges
+        self._facts = facts
         self._clock = clock
 
     async def remember(self, scope: Scope, command: Remember) -> Remembered:
@@ -131,7 +137,7 @@ class MemoryKeeper:
             try:
                 before = await self._store.remembered_before(scope, command.request) if command.request else None
                 if before is not None:
-                    results[at] = before
+                    results[at] = await self._at_hand(scope, before)
                 else:
                     drafts[at] = await draft_memory(self._redaction, self._numbers, policy, scope, command)
             except RearviewError as error:
@@ -176,11 +182,23 @@ class MemoryKeeper:
         if draft.original is not None and self._redaction.sealer is not None:
             sealed = self._redaction.sealer.seal(scope.tenant_id, memory.memory_id, draft.original)
             new = replace(new, original=sealed)
-        merge_at = self._merges.due(scope.tenant_id, scope.namespace_id, 1, now)
-        remembered = await self._store.remember(scope, new, request=command.request, now=now, merge_units_at=merge_at)
-        if remembered.outcome is RememberOutcome.CREATED:
-            self._merges.committed(scope.tenant_id, scope.namespace_id, 1, merge_at, now)
-        return remembered
+        facts = await self._facts.of_memory(scope, new.memory, text.analysis, now)
+        added = 1 + len(facts)
+        merge_at = self._merges.due(scope.tenant_id, scope.namespace_id, added, now)
+        remembered = await self._store.remember(
+            scope, new, request=command.request, now=now, merge_units_at=merge_at, facts=facts
+        )
+        if remembered.outcome is not RememberOutcome.REDUNDANT:
+            self._merges.committed(scope.tenant_id, scope.namespace_id, added, merge_at, now)
+        return await self._at_hand(scope, remembered)
+
+    async def _at_hand(self, scope: Scope, remembered: Remembered) -> Remembered:
+        if remembered.memory.tier is not Tier.COLD:
+            return remembered
+        # Said again, a cold memory is in use again, and its text is not here.
+        memory_id = remembered.memory.memory_id
+        await self._rehydrator.rehydrate(scope.tenant_id, scope.namespace_id, [memory_id])
+        return replace(remembered, memory=await self._store.get(scope, memory_id))
 
 
 async def projected(store: MemoryStore, scope: Scope, memory: Memory, text: ReadText) -> NewMemory:

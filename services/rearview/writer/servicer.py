@@ -19,12 +19,14 @@ from rearview.rpc.convert.memories import (
     memory_to_proto,
     remember_from_proto,
     remembered_to_proto,
+    undo_supersession_from_proto,
     update_memory_from_proto,
 )
 from rearview.rpc.scopes import scope_of
 from rearview.v1 import event_pb2, forget_pb2, memory_pb2, memory_service_pb2
 from rearview.writer.append_events import EventAppender
 from rearview.writer.end_session import SessionEnder
+from rearview.writer.facts.undo_supersession import SupersessionUndoer
 from rearview.writer.forget import Forgetter
 from rearview.writer.remember import MemoryKeeper
 from rearview.writer.update_memory import MemoryUpdater
@@ -42,6 +44,7 @@ class WriterServicer(writer_service_pb2_grpc.WriterServiceServicer):
         keeper: MemoryKeeper,
         updater: MemoryUpdater,
         forgetter: Forgetter,
+        undoer: SupersessionUndoer,
         clock: Clock,
     ) -> None:
         self._appender = appender
@@ -49,6 +52,7 @@ class WriterServicer(writer_service_pb2_grpc.WriterServiceServicer):
         self._keeper = keeper
         self._updater = updater
         self._forgetter = forgetter
+        self._undoer = undoer
         self._clock = clock
 
     async def AppendEvents(
@@ -114,7 +118,9 @@ class WriterServicer(writer_service_pb2_grpc.WriterServiceServicer):
     async def UndoSupersession(
         self, request: memory_service_pb2.UndoSupersessionRequest, context: Context
     ) -> memory_pb2.Memory:
-        _not_offered("UndoSupersession")
+        name, key = undo_supersession_from_proto(request)
+        scope = scope_of(current_caller(), name.namespace, Access.WRITE)
+        return memory_to_proto(await self._undoer.undo(scope, name.memory, key), name.namespace)
 
     async def ImportMemories(
         self, request_iterator: AsyncIterator[memory_service_pb2.ImportMemoriesRequest], context: Context

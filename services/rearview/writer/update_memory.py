@@ -7,13 +7,16 @@ from datetime import datetime
 from typing import Any
 
 from rearview.domain.errors import Conflict, EtagMismatch
-from rearview.domain.memory import Memory
+from rearview.domain.memory import Memory, Tier
 from rearview.domain.names import MemoryName
 from rearview.domain.principal import Scope
 from rearview.domain.redaction import Original
 from rearview.domain.writing import UpdateMemory
 from rearview.ports.clock import Clock
 from rearview.ports.memory_store import MemoryStore, NewMemory
+from rearview.ports.stated_facts import StatedFact
+from rearview.ports.tiering import Rehydrator
+from rearview.writer.facts.turn_facts import FactMaker
 from rearview.writer.redaction import Redaction, RedactionParts, redacted_memory
 from rearview.writer.remember import ReadText, TextReader, projected
 
@@ -24,10 +27,20 @@ _PLAIN_FIELDS = ("priority", "pinned", "labels", "metadata", "occurred_at", "val
 class MemoryUpdater:
     """The use case of `UpdateMemory`."""
 
-    def __init__(self, store: MemoryStore, reader: TextReader, redaction: RedactionParts, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: MemoryStore,
+        reader: TextReader,
+        redaction: RedactionParts,
+        rehydrator: Rehydrator,
+        facts: FactMaker,
+        clock: Clock,
+    ) -> None:
         self._store = store
         self._reader = reader
         self._redaction = redaction
+        self._facts = facts
+        self._rehydrator = rehydrator
         self._clock = clock
 
     async def update(self, scope: Scope, command: UpdateMemory) -> Memory:
@@ -57,20 +70,25 @@ class MemoryUpdater:
                     "the memory was changed since its etag was read",
                     resource_name=str(MemoryName(scope.namespace, command.memory_id)),
                 )
+            if before.tier is not Tier.HOT:  # what is written is hot, and a cold memory's text is not here
+                await self._rehydrator.rehydrate(scope.tenant_id, scope.namespace_id, [command.memory_id])
+                before = await self._store.get(scope, command.memory_id)
             moment = redacted.occurred_at if "occurred_at" in command.mask else before.occurred_at
             if "content" in command.mask and text is None:
                 text = (await self._reader.read(scope, [redacted.content], [moment or before.occurred_at]))[0]
             now = self._clock.now()
             after = self._changed(before, redacted, redaction.found, text, now)
             projection: NewMemory | None = None
+            facts: tuple[StatedFact, ...] = ()
             if text is not None:
+                facts = await self._stated(scope, after, text, now)
                 projection = await projected(self._store, scope, after, text)
                 if sealer is not None:
                     original = Original(command.content, redaction.values)
                     projection = replace(projection, original=sealer.seal(scope.tenant_id, command.memory_id, original))
             try:
                 return await self._store.update(
-                    scope, before, after, projection=projection, request=command.request, now=now
+                    scope, before, after, projection=projection, request=command.request, now=now, facts=facts
                 )
             except Conflict:
                 continue
@@ -79,6 +97,12 @@ class MemoryUpdater:
             retry_after_seconds=0.5,
             resource_name=str(MemoryName(scope.namespace, command.memory_id)),
         )
+
+    async def _stated(self, scope: Scope, after: Memory, text: ReadText, now: datetime) -> tuple[StatedFact, ...]:
+        """Return what a new text states; made now, so that it takes the place of what was known before."""
+        if after.event_ids or after.fact is not None:
+            return ()  # what turns said is not unsaid by a better wording of it
+        return await self._facts.of_memory(scope, replace(after, occurred_at=now), text.analysis, now)
 
     def _changed(
         self, before: Memory, command: UpdateMemory, categories: tuple[str, ...], text: ReadText | None, now: datetime

@@ -1,13 +1,16 @@
 """A tenant's policy through the public API."""
 
 import base64
+from datetime import timedelta
+from typing import Any
 
 import grpc
 import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from rearview.domain import errors
-from rearview.v1 import tenant_pb2
+from rearview.rpc.convert.times import duration_to_proto
+from rearview.v1 import lifecycle_pb2, namespace_pb2, tenant_pb2
 from tests.support.grpc_errors import failure_of
 from tests.support.running_gateway import RunningGateway, bearer, running_gateway
 from tests.support.stack import DatabaseUrls
@@ -46,7 +49,7 @@ async def test_unknown_categories_are_refused_with_those_that_are_known(gateway:
     assert "ORGANISATION" in error.violations[0].description
 
 
-@pytest.mark.parametrize("path", ["lifecycle", "lifecycle.hot_to_warm", "profiles", "default_profile"])
+@pytest.mark.parametrize("path", ["lifecycle.expire_after", "lifecycle.event_retention", "profiles", "default_profile"])
 async def test_other_parts_are_not_offered(gateway: RunningGateway, path: str) -> None:
     admin = bearer(await gateway.new_tenant("acme"))
     code, error = await failure_of(gateway.tenants.UpdatePolicy(update("redaction", path), metadata=admin))
@@ -67,3 +70,58 @@ async def test_a_vault_needs_a_key_and_an_admin(gateway: RunningGateway, databas
     async with running_gateway(database, vault_key=key) as with_key:
         on = await with_key.tenants.UpdatePolicy(update("redaction.vault", vault=True), metadata=bearer(secret))
         assert on.redaction.vault
+
+
+def lifecycle_update(**fields: Any) -> lifecycle_pb2.LifecyclePolicy:
+    ages = {name: duration_to_proto(value) for name, value in fields.items() if isinstance(value, timedelta)}
+    return lifecycle_pb2.LifecyclePolicy(**{**fields, **ages})
+
+
+async def test_a_namespace_overrides_what_its_tenant_set(gateway: RunningGateway) -> None:
+    admin = bearer(await gateway.new_tenant("acme"))
+    read = namespace_pb2.GetNamespacePolicyRequest(name="namespaces/default")
+    before = await gateway.namespaces.GetNamespacePolicy(read, metadata=admin)
+    assert (before.warm_after.seconds, before.cold_after.seconds) == (30 * 86_400, 90 * 86_400)
+    assert (before.max_hot_memories, before.version) == (100_000, 0)
+    tenant = tenant_pb2.UpdatePolicyRequest(
+        policy=tenant_pb2.TenantPolicy(lifecycle=lifecycle_update(warm_after=timedelta(days=7), max_hot_memories=50)),
+        update_mask=FieldMask(paths=["lifecycle.warm_after", "lifecycle.max_hot_memories"]),
+    )
+    answer = await gateway.tenants.UpdatePolicy(tenant, metadata=admin)
+    assert (answer.lifecycle.warm_after.seconds, answer.version) == (7 * 86_400, 1)
+    change = namespace_pb2.UpdateNamespacePolicyRequest(
+        name="namespaces/default",
+        policy=lifecycle_update(cold_after=timedelta(days=8), etag=before.etag),
+        update_mask=FieldMask(paths=["cold_after"]),
+    )
+    after = await gateway.namespaces.UpdateNamespacePolicy(change, metadata=admin)
+    assert (after.warm_after.seconds, after.cold_after.seconds) == (7 * 86_400, 8 * 86_400)
+    assert (after.max_hot_memories, after.version) == (50, 1)
+    code, error = await failure_of(gateway.namespaces.UpdateNamespacePolicy(change, metadata=admin))
+    assert (code, type(error)) == (grpc.StatusCode.ABORTED, errors.EtagMismatch)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("warm_after", timedelta(0)),
+        ("warm_after", timedelta(days=91)),
+        ("cold_after", timedelta(days=29)),
+        ("max_hot_memories", -1),
+        ("hot_priority_floor", 1.5),
+        ("hot_priority_floor", float("nan")),
+    ],
+)
+async def test_bad_ages_and_bounds_are_named_and_change_nothing(
+    gateway: RunningGateway, field: str, value: object
+) -> None:
+    admin = bearer(await gateway.new_tenant("acme"))
+    change = namespace_pb2.UpdateNamespacePolicyRequest(
+        name="namespaces/default", policy=lifecycle_update(**{field: value}), update_mask=FieldMask(paths=[field])
+    )
+    code, error = await failure_of(gateway.namespaces.UpdateNamespacePolicy(change, metadata=admin))
+    assert code == grpc.StatusCode.INVALID_ARGUMENT
+    assert isinstance(error, errors.InvalidFields)
+    assert error.violations[0].field.startswith("policy.")
+    read = namespace_pb2.GetNamespacePolicyRequest(name="namespaces/default")
+    assert (await gateway.namespaces.GetNamespacePolicy(read, metadata=admin)).version == 0

@@ -153,6 +153,7 @@ async def test_the_receipt_says_what_was_erased_and_proves_it(lifecycle: Lifecyc
         "postgres.memory": len(found),
         "postgres.event": len(events),
         "postgres.memory_event": links,
+        "postgres.memory_source": 0,
         "postgres.memory_stats": 0,
         "postgres.search_unit": units,
         "postgres.open_window": 0,
@@ -162,6 +163,7 @@ async def test_the_receipt_says_what_was_erased_and_proves_it(lifecycle: Lifecyc
         "postgres.request": 1,
         "redis.working_memory": 0,  # the forget had cleared it
         "redis.access_counts": len(found),
+        "redis.answers": 0,
     }
     assert receipt.digest == receipt_digest([*found, *(event.event_id for event in events)], receipt.places)
     record = (await own.rows("SELECT * FROM audit_record WHERE action = 'memory.purge'"))[0]

@@ -275,9 +275,6 @@ async def test_nobody_replays_anothers_dead_letter_or_one_that_is_none(
 @pytest.mark.parametrize(
     ("method", "request_message"),
     [
-        ("RunSweep", pb.RunSweepRequest()),
-        ("GetOperation", pb.GetOperationRequest()),
-        ("Rehydrate", pb.RehydrateRequest()),
         ("SetLegalHold", pb.SetLegalHoldRequest()),
         ("StartReembedding", pb.StartReembeddingRequest()),
         ("VerifyAudit", pb.VerifyAuditRequest()),

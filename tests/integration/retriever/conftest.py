@@ -18,6 +18,7 @@ from rearview.adapters.postgres.recall_store import RECALL_SETTINGS, PostgresRec
 from rearview.adapters.postgres.recall_traces import PostgresRecallTraceStore
 from rearview.adapters.redis.access_counter import RedisAccessCounter
 from rearview.adapters.redis.connection import RedisConnection
+from rearview.adapters.redis.handed_out import RedisHandedOut
 from rearview.adapters.redis.working_memory import RedisWorkingMemory
 from rearview.domain.principal import Scope
 from rearview.domain.recall import Hit, Recalled, RecallQuery, Route
@@ -134,7 +135,7 @@ async def bench(database: DatabaseUrls, redis_url: str, embedder: Embedder) -> A
         traces = PostgresRecallTraceStore(pool)
         losses: list[str] = []
         recorder = await stack.enter_async_context(
-            BackgroundRecorder(traces, RedisAccessCounter(redis), on_loss=losses.append)
+            BackgroundRecorder(traces, RedisAccessCounter(redis), RedisHandedOut(redis), on_loss=losses.append)
         )
         store, working_memory = PostgresRecallStore(pool), RedisWorkingMemory(redis, SystemClock())
         recall = Recall(

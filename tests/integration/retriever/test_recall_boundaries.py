@@ -168,6 +168,7 @@ async def test_the_services_role_cannot_reach_another_tenant_by_sql(library: Lib
     library.index()
     tenant, namespace, n = library.scope.tenant_id, library.scope.namespace_id, library.ordinal
     vector = "[" + ",".join(["0.05"] * 384) + "]"
+    nearest = f"'{tenant}', '{namespace}', '{vector}', '{{0}}', NULL, 10"
     terms = [row[0] for row in library.connection.execute("SELECT keyword FROM keyword_frequency").fetchall()]
     definers: dict[str, tuple[str, list[Any]]] = {
         "keyword": (
@@ -190,7 +191,9 @@ async def test_the_services_role_cannot_reach_another_tenant_by_sql(library: Lib
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):
                     connection.execute(statement, parameters)
             for statement in (
-                f"SELECT * FROM rearview_vector_route_{n}('{tenant}', '{namespace}', '{vector}', '{{0}}', NULL, 10)",
+                f"SELECT * FROM rearview_vector_route_{n}({nearest})",
+                f"SELECT * FROM rearview_vector_route_{n}({nearest}, true)",
+                f"SELECT * FROM rearview_nearest_zh_{n}({nearest}, true)",
                 f"SELECT unit_id FROM search_unit_fresh_{n}",
                 "SELECT memory_id FROM memory",
                 "SELECT event_id FROM event",
@@ -202,6 +205,8 @@ async def test_the_services_role_cannot_reach_another_tenant_by_sql(library: Lib
             assert connection.execute(statement, parameters).fetchall() != []
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute("SELECT rearview_create_search_functions(1::smallint)")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("SELECT rearview_index_by_language(1::smallint)")
 
 
 async def test_as_of(bench: Bench, library: Library) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -29,6 +30,19 @@ async def filled(library: Library) -> Library:
         await library.memory(text)
     library.index()
     return library
+
+
+class Deaf:
+    """Remembers nothing of what was handed out."""
+
+    async def record(self, *args: object) -> None:
+        return None
+
+    async def known(self, *args: object, now: object) -> dict[str, datetime]:
+        return {}
+
+    async def clear(self, *args: object) -> None:
+        return None
 
 
 async def test_without_a_vector(bench: Bench, filled: Library) -> None:
@@ -75,8 +89,17 @@ async def test_without_redis(bench: Bench, filled: Library) -> None:
         assert without_session.degraded == ()
 
 
-async def test_cold_is_said_to_be_left_out(bench: Bench, filled: Library) -> None:
-    assert (await bench.ask("预算", filled.scope, include_cold=True)).degraded == ("cold",)
+async def test_cold_is_said_to_be_left_out_where_anything_is_cold(bench: Bench, filled: Library) -> None:
+    assert (await bench.ask("预算", filled.scope, include_cold=True)).degraded == ()
+    filled.connection.execute(
+        "INSERT INTO cold_segment (tenant_id, namespace_id, segment_id, object_key, generation, memories, units,"
+        " index_bytes, total_bytes, block_offsets, first_occurred, last_occurred, created_at)"
+        " VALUES (%s, %s, gen_random_uuid(), 'k', 1, 1, 1, 1, 1, '{0,1}', now(), now(), now())",
+        [filled.scope.tenant_id, filled.scope.namespace_id],
+    )
+    recalled = await bench.ask("预算", filled.scope, include_cold=True)
+    assert recalled.degraded == ("cold",)
+    assert recalled.hits
 
 
 async def test_the_deadline_is_kept(bench: Bench, filled: Library) -> None:
@@ -193,13 +216,13 @@ async def test_a_full_queue_drops_and_counts_and_the_answer_comes_all_the_same(b
 
     losses: list[str] = []
     async with BackgroundRecorder(
-        StuckTraces(), BrokenCounter(), on_loss=losses.append, capacity=2, workers=1, drain_seconds=0.05
+        StuckTraces(), BrokenCounter(), Deaf(), on_loss=losses.append, capacity=2, workers=1, drain_seconds=0.05
     ) as recorder:
         stuck = bench.with_parts(recorder=recorder)
         for _ in range(4):
             assert (await stuck.ask("预算", filled.scope)).hits
-    # One trace is stuck in its worker; of the other seven deeds two wait, and are lost at the end.
-    assert len(losses) == 7
+    # One trace is stuck in its worker; of the other eleven deeds two wait, and are lost at the end.
+    assert len(losses) == 11
 
 
 async def test_a_failing_counter_is_counted_as_a_loss(bench: Bench, filled: Library) -> None:
@@ -208,7 +231,7 @@ async def test_a_failing_counter_is_counted_as_a_loss(bench: Bench, filled: Libr
             raise Unavailable("no", dependency="redis")
 
     losses: list[str] = []
-    async with BackgroundRecorder(bench.traces, BrokenCounter(), on_loss=losses.append) as recorder:
+    async with BackgroundRecorder(bench.traces, BrokenCounter(), Deaf(), on_loss=losses.append) as recorder:
         await bench.with_parts(recorder=recorder).ask("预算", filled.scope)
         await recorder.settled()
     assert losses == ["accesses"]

@@ -84,9 +84,8 @@ async def test_recall_and_its_trace(address: str, library: Library) -> None:
     async with grpc.aio.insecure_channel(address) as channel:
         stub: Any = RetrieverServiceStub(channel)
         metadata = identity(library)
-        answer = await stub.Recall(
-            await recall_request(library.embedder, "我对什么过敏"), metadata=metadata, timeout=20
-        )
+        request = await recall_request(library.embedder, "我对什么过敏")
+        answer = (await stub.Recall(request, metadata=metadata, timeout=20)).answer
         by_event = {hit.events[0]: hit for hit in answer.hits}
         turn = by_event[f"namespaces/notes/sessions/s1/events/{event_id}"]
         assert turn.memory.name == f"namespaces/notes/memories/{memory_id}"

@@ -16,7 +16,7 @@ from rearview.ports.working_memory import SessionKey
 from rearview.writer.config import WriterConfig
 from tests.support.writer_fixtures import WriterBench, add_namespace, request_key
 
-TALK = ["We are planning a trip to Kyoto in April", "必须在八千元以内", "The hotel in Kyoto is near the station"]
+TALK = ["The trip to Kyoto in April is taking shape", "必须在八千元以内", "The hotel in Kyoto is near the station"]
 
 
 async def forget(bench: WriterBench, *memory_ids: Any, **fields: Any) -> ForgetReceipt:

@@ -17,7 +17,7 @@ from tests.support.writer_fixtures import START, WriterBench, request_key
 
 async def test_a_memory_is_stored_whole_and_found_at_once(bench: WriterBench) -> None:
     remembered = await bench.remember(
-        "李雷的 budget 是 8000 元, by Friday",
+        "李雷的 report 有 8000 字, by Friday",
         type=MemoryType.CONSTRAINT,
         labels={"project": "trip"},
         metadata={"source": {"page": 3}},
@@ -116,11 +116,11 @@ async def test_only_the_fields_of_the_mask_change(bench: WriterBench) -> None:
 
 
 async def test_new_words_are_redacted_and_are_what_it_is_found_by(bench: WriterBench) -> None:
-    before = (await bench.remember("My budget is 8000 yuan")).memory
+    before = (await bench.remember("The report has 8000 words")).memory
     old = (await bench.rows("SELECT embedding::text AS e, sv::text AS s FROM search_unit_fresh_1"))[0]
     await bench.run_jobs(["merge_fresh_units"], also_later=True)
-    after = await change(bench, before, content="预算是 12000 元，电话 13812345678")
-    assert after.content == "预算是 12000 元，电话 [PHONE]"
+    after = await change(bench, before, content="报告有 12000 字，电话 13812345678")
+    assert after.content == "报告有 12000 字，电话 [PHONE]"
     assert after.redactions == ("PHONE",)
     assert await bench.count("search_unit_1") == 0
     new = (await bench.rows("SELECT embedding::text AS e, sv::text AS s FROM search_unit_fresh_1"))[0]
@@ -159,7 +159,7 @@ async def test_a_memory_that_is_not_there_or_forgotten_cannot_be_changed(bench: 
 
 
 async def test_a_changed_episode_takes_no_more_turns_and_its_old_words_find_nothing(bench: WriterBench) -> None:
-    await bench.append(["We are planning a trip to Kyoto in April", "The hotel in Kyoto is near the station"])
+    await bench.append(["The trip to Kyoto in April is taking shape", "The hotel in Kyoto is near the station"])
     await bench.run_jobs(["index_session"])
     row = (await bench.rows("SELECT memory_id FROM memory"))[0]
     episode = await bench.writer.updater._store.get(bench.scope, row["memory_id"])

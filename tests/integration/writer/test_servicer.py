@@ -133,10 +133,11 @@ async def test_bad_fields_are_all_named_and_what_is_not_offered_says_so(
     error = await refusal(stub.AppendEvents(bad, metadata=metadata))
     assert isinstance(error, InvalidFields)
     assert {"events[0].role", "events[1].role", "events[0].content"} <= {v.field for v in error.violations}
-    for call in (
-        stub.UndoSupersession(memory_service_pb2.UndoSupersessionRequest(), metadata=metadata),
-        stub.Forget(forget_pb2.ForgetRequest(parent=PARENT, subject="韩梅梅"), metadata=metadata),
-    ):
-        refused = await refusal(call)
-        assert isinstance(refused, FeatureNotOffered)
-        assert refused.metadata["feature"]
+    nameless = await refusal(
+        stub.UndoSupersession(memory_service_pb2.UndoSupersessionRequest(request_id="7"), metadata=metadata)
+    )
+    assert isinstance(nameless, InvalidFields)
+    assert {v.field for v in nameless.violations} == {"name", "request_id"}
+    refused = await refusal(stub.Forget(forget_pb2.ForgetRequest(parent=PARENT, subject="韩梅梅"), metadata=metadata))
+    assert isinstance(refused, FeatureNotOffered)
+    assert refused.metadata["feature"]

@@ -221,6 +221,30 @@ def test_a_dialogue_trusts_its_vector_more_and_its_z_stays_as_it_is() -> None:
     np.testing.assert_allclose(dialogue.vector_z, plain.vector_z)
 
 
+def test_the_other_language_gains_most_where_no_text_of_the_querys_own_matches_its_words() -> None:
+    """An exact code in the query's own language is never preceded by what is merely alike in the other one."""
+    own, other, rest = 40, 40, [-0.02, 0.02]
+    flags = [ZH] * own + [EN] * other
+    vector = [0.3, *(rest * own)[: own - 1], 0.2, *(rest * other)[: other - 1]]
+
+    def first(best_keyword: float) -> tuple[int, float]:
+        keyword = [best_keyword, *[0.0] * (own + other - 1)]
+        features = QueryFeatures(languages=UnitFlag.CHINESE, both_languages=True, keyword_mass=10.0)
+        fused = fuse(pool(keyword, vector, flags=flags), features)
+        return int(np.argmax(fused.total)), float(fused.terms["keyword"][own] / fused.vector_z[own])
+
+    assert first(8.0)[0] == 0
+    assert first(8.0)[1] == pytest.approx(1.5)
+    assert first(6.0)[1] == pytest.approx(2.25)
+    assert first(2.0)[1] == pytest.approx(3.0)
+    assert first(0.0)[1] == pytest.approx(3.0)
+    unknown = fuse(
+        pool([1.0, *[0.0] * (own + other - 1)], vector, flags=flags),
+        QueryFeatures(languages=UnitFlag.CHINESE, both_languages=True),
+    )
+    assert unknown.terms["keyword"][own] == pytest.approx(1.5 * unknown.vector_z[own])
+
+
 def test_the_answer_in_the_other_language_beats_what_only_shares_words() -> None:
     """A Chinese question; one of thirty Chinese texts shares many of its words, an English one means the same."""
     keyword = [18.0] + [2.0] * 29 + [0.5] * 30

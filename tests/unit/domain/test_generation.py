@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rearview.domain.embedding_errors import InvalidModelInput
 from rearview.domain.generation import EmbeddingGeneration, ModelCard, Prompts, Thresholds
+from rearview.domain.text import Language
 
 THRESHOLDS = Thresholds(redundant_cosine=0.7, duplicate_cosine=0.9, segment_boundary_cosine=0.2, cache_cosine=0.8)
 
@@ -130,3 +131,20 @@ def test_uncalibrated_card_lets_nothing_pass() -> None:
     assert card.thresholds.redundant_cosine == 1.0
     assert card.thresholds.segment_boundary_cosine == -1.0
     assert not card.mean_passage.any()
+
+
+def test_corrected_vectors_lose_what_their_language_adds() -> None:
+    means = np.array([[0.6, 0.0, 0.0], [-0.6, 0.0, 0.0]], dtype=np.float32)
+    generation = EmbeddingGeneration(replace(CARD, language_means=means))
+    plain = np.array([[0.6, 0.8, 0.0], [-0.6, 0.8, 0.0]], dtype=np.float32)
+    both = [frozenset({Language.ZH}), frozenset({Language.EN})]
+    np.testing.assert_allclose(generation.corrected(plain, both), [[0, 1, 0], [0, 1, 0]], atol=1e-6)
+    mixed = [frozenset({Language.ZH, Language.EN}), frozenset()]
+    np.testing.assert_allclose(generation.corrected(plain, mixed), plain, atol=1e-6)
+    np.testing.assert_array_equal(EmbeddingGeneration(CARD).corrected(plain, both), plain)
+    assert generation == EmbeddingGeneration(CARD)  # stored vectors stay valid
+
+
+def test_language_means_must_fit_the_dimension() -> None:
+    with pytest.raises(InvalidModelInput, match="language_means"):
+        replace(CARD, language_means=np.zeros((2, 5), dtype=np.float32))

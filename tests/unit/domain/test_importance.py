@@ -11,6 +11,7 @@ from rearview.domain.importance import (
     density,
     importance,
     is_droppable,
+    reference_counts,
 )
 
 signals = st.builds(
@@ -75,3 +76,14 @@ def test_negative_age_is_refused() -> None:
 def test_importance_is_bounded_and_never_grows_with_age(turn: TurnSignals, age_turns: int) -> None:
     now, later = importance(turn, age_turns), importance(turn, age_turns + 1)
     assert 0 < later <= now <= TASK_FACTOR
+
+
+def test_what_is_named_again_and_again_weighs_more_and_small_talk_never_enough() -> None:
+    assert reference_counts([["redis"], ["redis", "杭州"], [], ["杭州"], ["redis"]]) == [2, 2, 0, 1, 2]
+    assert importance(TurnSignals(length=40, reference_count=2)) == pytest.approx(
+        1.2 * importance(TurnSignals(length=40))
+    )
+    assert importance(TurnSignals(length=40, reference_count=50)) == pytest.approx(
+        1.5 * importance(TurnSignals(length=40))
+    )
+    assert importance(TurnSignals(length=9, small_talk=True, task_keyword=True, reference_count=50)) < DROP_BELOW

@@ -13,12 +13,12 @@ from rearview.domain.segmentation import (
     boundary_before,
 )
 
-RULES = SegmentationRules(boundary_cosine=0.5)
+RULES = SegmentationRules(boundary_cosine=0.5, turn_cosine=0.5)
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 NORTH = np.array([1.0, 0.0], dtype=np.float32)
 EAST = np.array([0.0, 1.0], dtype=np.float32)
 TURN = SegmentTurn(NORTH, START, 40)
-SEGMENT = OpenSegment.starting_with(TURN)
+SEGMENT = OpenSegment.starting_with(TURN).joined_by(TURN)
 
 
 def test_a_like_turn_joins() -> None:
@@ -33,6 +33,19 @@ def test_one_stray_turn_is_not_a_change_of_topic() -> None:
     stray = replace(TURN, plain=EAST)
     assert boundary_before(SEGMENT, stray, TURN, RULES) is None
     assert boundary_before(SEGMENT, stray, stray, RULES) is Boundary.TOPIC
+
+
+def test_one_turn_alone_does_not_end_a_segment_of_one() -> None:
+    begun = OpenSegment.starting_with(TURN)
+    other = replace(TURN, plain=EAST)
+    assert boundary_before(begun, other, None, RULES) is None
+    assert boundary_before(begun, other, other, RULES) is Boundary.TOPIC
+
+
+def test_the_next_two_turns_are_looked_at_together() -> None:
+    rules = replace(RULES, turn_cosine=-1.0)
+    assert boundary_before(SEGMENT, replace(TURN, plain=EAST), None, rules) is None
+    assert boundary_before(SEGMENT, replace(TURN, plain=EAST), replace(TURN, plain=EAST), rules) is Boundary.TOPIC
 
 
 def test_similarity_is_taken_to_the_mean_of_the_last_three_turns() -> None:

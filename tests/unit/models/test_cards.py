@@ -8,7 +8,7 @@ import pytest
 
 from rearview.adapters.models.calibration import Calibration
 from rearview.adapters.models.calibration_sample import load_sample
-from rearview.adapters.models.cards import known_models, load_card, save_card
+from rearview.adapters.models.cards import described_prompts, known_models, load_card, save_card
 from rearview.domain.embedding_errors import ModelMismatch, UnknownModel
 from rearview.domain.generation import EmbeddingGeneration
 
@@ -70,7 +70,9 @@ def test_sample_has_both_languages_in_equal_parts() -> None:
     sample = load_sample()
     assert len(sample.positions("zh")) == len(sample.positions("en")) == 120
     assert len(set(sample.texts())) == 240
-    assert len(sample.translations()) == 40
+    assert len(sample.translations()) == 48
+    assert len(sample.contrasts) == 40
+    assert len(sample.dialogues) == 20
     for language in ("zh", "en"):
         assert len(sample.same_statement(language)) == 20
 
@@ -81,3 +83,11 @@ def test_sample_passages_are_whole_sentences_of_their_language() -> None:
         assert passage.text.endswith("。" if passage.language == "zh" else ".")
         is_chinese = any("\u4e00" <= character <= "\u9fff" for character in passage.text)
         assert is_chinese == (passage.language == "zh")
+
+
+@pytest.mark.parametrize("name", ["BAAI/bge-small-zh-v1.5", "BAAI/bge-m3", "universal-sentence-encoder-multilingual"])
+def test_card_that_was_not_measured_says_so(name: str) -> None:
+    with pytest.raises(UnknownModel, match=r"no measurements .*rearview calibrate"):
+        load_card(name)
+    assert name not in known_models()
+    assert described_prompts(name) is not None

@@ -91,6 +91,8 @@ def test_every_bad_value_is_told_and_none_is_shown(
         (GatewayConfig, "WRITER_ADDRESS", "secret"),
         (WriterConfig, "EMBEDDER", "magic:secret"),
         (WriterConfig, "WRITER_ROLE", "secret"),
+        (WriterConfig, "EXTRACTOR", "openai"),
+        (WriterConfig, "EXTRACTOR_TIME_ZONE", "secret/secret"),
         (RetrieverConfig, "RERANKER", "magic:secret"),
     ],
 )

@@ -33,7 +33,7 @@ from rearview.rpc.interceptors import (
     MetricsInterceptor,
     RefusedStreamInterceptor,
 )
-from rearview.rpc.server import serve
+from rearview.rpc.server import LIVENESS, serve
 from rearview.telemetry.logs import configure_logging
 from rearview.telemetry.metrics import Metrics, RequestMetrics
 from rearview.v1 import memory_service_pb2 as messages
@@ -322,6 +322,21 @@ async def test_draining_reports_it_first_and_finishes_what_is_under_way() -> Non
         assert isinstance(refused, errors.Unavailable)
         servicer.release.set()
         assert (await slow).name == "slow"
+
+
+async def test_a_process_that_is_not_ready_is_alive() -> None:
+    async def never() -> bool:
+        return False
+
+    async with (
+        running_server(register(new_servicer()), readiness=never) as (address, _),
+        open_channel(address) as channel,
+    ):
+        health = untyped(health_pb2_grpc.HealthStub, channel)
+        whole = await health.Check(health_pb2.HealthCheckRequest())
+        alive = await health.Check(health_pb2.HealthCheckRequest(service=LIVENESS))
+    assert whole.status == health_pb2.HealthCheckResponse.NOT_SERVING
+    assert alive.status == health_pb2.HealthCheckResponse.SERVING
 
 
 async def test_reflection_and_channelz_answer() -> None:

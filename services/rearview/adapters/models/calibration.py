@@ -1,11 +1,13 @@
 """Measures a model on the bilingual sample and writes down its mean vector and thresholds."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rearview.adapters.models.calibration_sample import LANGUAGES, CalibrationSample, Language, Pairs
+from rearview.adapters.models.turn_calibration import measure_turns
 from rearview.domain.generation import EmbeddingGeneration, ModelCard, Probes, Thresholds
 from rearview.ports.embedder import Embedder
 
@@ -32,25 +34,30 @@ class Calibration:
     figures: dict[str, float]
 
 
-async def calibrate(embedder: Embedder, sample: CalibrationSample) -> Calibration:
+Progress = Callable[[str], None]
+"""Is told which step begins."""
+
+
+async def calibrate(embedder: Embedder, sample: CalibrationSample, progress: Progress = lambda _: None) -> Calibration:
     """Return the card of the model behind `embedder`, whose own card may be uncalibrated.
 
     The mean is the average of the two languages' mean passages. Thresholds are quantiles of
     centred cosines within a language, each taken in the language where it is the more careful
     for its purpose, so that one number serves both:
 
-    - redundant: keeps 75 % of paraphrases, and lets at most 0.5 % of the pairs through that are
-      about one topic but say different things.
-    - cache: the same, both texts embedded as queries.
+    - cache: keeps 75 % of paraphrases, both texts embedded as queries, and lets at most 0.5 % of the pairs
+      through that are about one topic but say different things.
     - duplicate: keeps 95 % of light edits (a leading "by the way", a dropped full stop).
-    - segment boundary: separates neighbours of one topic from unrelated texts best, counting both
-      kinds of error alike, languages pooled.
+    - redundant, cross language, segment boundary and turn: see `measure_turns`.
     """
+    progress("passages")
     raw = await embedder.embed_passages(sample.texts())
+    progress("queries")
     raw_queries = np.stack([await embedder.embed_query(text) for text in sample.texts()])
     mean = np.mean([raw[sample.positions(language)].mean(axis=0) for language in LANGUAGES], axis=0)
     generation = EmbeddingGeneration(replace(embedder.generation.card, mean_passage=mean, probes=None))
     passages, queries = generation.centre(raw), generation.centre(raw_queries)
+    progress("light edits")
     edits = [generation.centre(await embedder.embed_passages(texts)) for texts in _light_edits(sample)]
 
     figures: dict[str, float] = {"mean_length": float(np.linalg.norm(mean))}
@@ -69,14 +76,16 @@ async def calibrate(embedder: Embedder, sample: CalibrationSample) -> Calibratio
         figures[f"{language}_raw_unrelated_median"] = float(np.median(_cosines(raw, sample.unrelated(language))))
     figures["translation_median"] = float(np.median(_cosines(passages, sample.translations())))
 
-    boundary, figures["segment_boundary_accuracy"] = _best_separation(
-        np.concatenate(by_kind["topic"]), np.concatenate(by_kind["unrelated"])
-    )
+    progress("turns")
+    turns = await measure_turns(embedder, generation, sample)
+    figures.update(turns.figures)
     thresholds = Thresholds(
-        redundant_cosine=_keeping_paraphrases(by_kind["same"], by_kind["topic"]),
+        redundant_cosine=turns.redundant,
         duplicate_cosine=_rounded(min(np.quantile(edited, 1 - _LIGHT_EDITS_KEPT) for edited in by_kind["edit"])),
-        segment_boundary_cosine=boundary,
+        segment_boundary_cosine=turns.segment_boundary,
         cache_cosine=_keeping_paraphrases(query_kinds["same"], query_kinds["topic"]),
+        segment_turn_cosine=turns.segment_turn,
+        cross_language_cosine=turns.cross_language,
     )
     chosen = [position for language in LANGUAGES for position in sample.positions(language)[: PROBES // 2]]
     probes = Probes(
@@ -84,7 +93,7 @@ async def calibrate(embedder: Embedder, sample: CalibrationSample) -> Calibratio
         passages=raw[chosen],
         queries=raw_queries[chosen],
     )
-    card = replace(generation.card, thresholds=thresholds, probes=probes)
+    card = replace(generation.card, thresholds=thresholds, probes=probes, language_means=turns.language_means)
     return Calibration(card, {name: round(value, 4) for name, value in figures.items()})
 
 
@@ -92,16 +101,6 @@ def _keeping_paraphrases(same: list[NDArray[np.float32]], different: list[NDArra
     kept = min(np.quantile(cosines, 1 - _PARAPHRASES_KEPT) for cosines in same)
     refused = max(np.quantile(cosines, _DIFFERENT_REFUSED) for cosines in different)
     return _rounded(max(kept, refused))
-
-
-def _best_separation(above: NDArray[np.float32], below: NDArray[np.float32]) -> tuple[float, float]:
-    """Return (threshold, balanced accuracy): the best cut between two samples of cosines."""
-    candidates = np.unique(np.round(np.concatenate([above, below]), 3))
-    found_above = 1 - np.searchsorted(np.sort(above), candidates) / above.size
-    found_below = np.searchsorted(np.sort(below), candidates) / below.size
-    accuracy = (found_above + found_below) / 2
-    best = int(accuracy.argmax())
-    return _rounded(candidates[best]), float(accuracy[best])
 
 
 def _light_edits(sample: CalibrationSample) -> list[list[str]]:

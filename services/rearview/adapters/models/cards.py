@@ -4,6 +4,7 @@ from dataclasses import asdict
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import yaml
@@ -23,11 +24,26 @@ def load_card(model_name: str, cards_dir: Path | None = None) -> ModelCard:
     for folder in _folders(cards_dir):
         described = folder.joinpath(_stem(model_name) + ".yaml")
         if described.is_file():
-            return _read(described, folder.joinpath(_stem(model_name) + ".npz"))
+            arrays = folder.joinpath(_stem(model_name) + ".npz")
+            why = _content(described).get("not_measured")
+            if why is not None:
+                raise UnknownModel(
+                    f"the card of {model_name!r} holds no measurements ({why}); measure it with `rearview calibrate`"
+                )
+            return _read(described, arrays)
     raise UnknownModel(
         f"no card describes the model {model_name!r} (known: {', '.join(known_models(cards_dir))}); "
         "measure it with `rearview calibrate`"
     )
+
+
+def described_prompts(model_name: str, cards_dir: Path | None = None) -> Prompts | None:
+    """Return the prompts on a model's card, measured or not; None if no card has that name."""
+    for folder in _folders(cards_dir):
+        described = folder.joinpath(_stem(model_name) + ".yaml")
+        if described.is_file():
+            return Prompts(**_content(described)["prompts"])
+    return None
 
 
 def known_models(cards_dir: Path | None = None) -> list[str]:
@@ -48,12 +64,14 @@ def save_card(calibration: Calibration, cards_dir: Path) -> Path:
         raise ModelMismatch(f"the card of {card.model_name} has no probes: calibrate it first")
     cards_dir.mkdir(parents=True, exist_ok=True)
     with (cards_dir / (_stem(card.model_name) + ".npz")).open("wb") as opened:
-        np.savez(
-            opened,
-            mean_passage=card.mean_passage,
-            probe_passages=card.probes.passages,
-            probe_queries=card.probes.queries,
-        )
+        arrays = {
+            "mean_passage": card.mean_passage,
+            "probe_passages": card.probes.passages,
+            "probe_queries": card.probes.queries,
+        }
+        if card.language_means is not None:
+            arrays["language_means"] = card.language_means
+        np.savez(opened, allow_pickle=False, **arrays)
     described = cards_dir / (_stem(card.model_name) + ".yaml")
     content = {
         "model_name": card.model_name,
@@ -79,9 +97,19 @@ def _stem(model_name: str) -> str:
     return model_name.replace("/", "__")
 
 
-def _read(described: Traversable, arrays: Traversable) -> ModelCard:
+def _content(described: Traversable) -> dict[str, Any]:
     try:
         content = yaml.safe_load(described.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as failure:
+        raise ModelMismatch(f"{described.name} is not a model card: {failure}") from failure
+    if not isinstance(content, dict):
+        raise ModelMismatch(f"{described.name} is not a model card: it holds no fields")
+    return content
+
+
+def _read(described: Traversable, arrays: Traversable) -> ModelCard:
+    try:
+        content = _content(described)
         with as_file(arrays) as path, np.load(path, allow_pickle=False) as stored:
             return ModelCard(
                 model_name=content["model_name"],
@@ -93,6 +121,7 @@ def _read(described: Traversable, arrays: Traversable) -> ModelCard:
                 mean_passage=stored["mean_passage"],
                 thresholds=Thresholds(**content["thresholds"]),
                 probes=Probes(tuple(content["probe_texts"]), stored["probe_passages"], stored["probe_queries"]),
+                language_means=stored.get("language_means"),
             )
     except (OSError, KeyError, TypeError, ValueError, yaml.YAMLError) as failure:
         raise ModelMismatch(f"{described.name} is not a model card: {failure}") from failure

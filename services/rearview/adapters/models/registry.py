@@ -17,6 +17,9 @@ EmbedderKind = Literal["onnx", "sentence-transformers", "flag", "http"]
 RerankerKind = Literal["none", "flag", "cross-encoder"]
 
 DEFAULT_MODEL = "multilingual-e5-small"
+CARDS_FOLDER = "cards"
+"""Below the folder of models: the cards that `rearview calibrate --write` made."""
+
 DEFAULT_MODELS_DIR = Path("~/.cache/rearview/models")
 
 
@@ -87,6 +90,7 @@ def embedder_settings(
         kind=cast("EmbedderKind", kind),
         model=model,
         models_dir=models_dir,
+        cards_dir=models_dir / CARDS_FOLDER,
         endpoint_url=endpoint_url,
         endpoint_api_key=endpoint_api_key,
     )

@@ -5,13 +5,23 @@ from datetime import datetime
 from uuid import UUID
 
 from rearview.adapters.postgres.database import Connection
+from rearview.adapters.postgres.epochs import note_addition
 from rearview.adapters.postgres.queries import load_queries
+from rearview.domain.addition import Addition
 
 _SQL = load_queries("consequences")
 
 
-async def bump_epoch(connection: Connection, tenant_id: UUID, namespace_id: UUID, *, breaking: bool) -> None:
-    """Say that something was added to a namespace, or (breaking) that an earlier answer may be wrong now."""
+async def bump_epoch(
+    connection: Connection, tenant_id: UUID, namespace_id: UUID, *, breaking: bool, addition: Addition | None = None
+) -> None:
+    """Say that something was added to a namespace, or (breaking) that an earlier answer may be wrong now.
+
+    With `addition`, cached answers that it cannot have changed stay good; without, none does.
+    """
+    if addition is not None and addition.fits and not breaking:
+        await note_addition(connection, tenant_id, namespace_id, addition)
+        return
     await connection.execute(
         _SQL["bump_epoch"], {"tenant_id": tenant_id, "namespace_id": namespace_id, "breaking": breaking}
     )
@@ -52,6 +62,17 @@ async def enqueue_merge(connection: Connection, tenant_id: UUID, namespace_id: U
     )
 
 
+async def enqueue_summary(connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_id: UUID) -> None:
+    """Have the history told anew that a fact's value is part of."""
+    await _enqueue(
+        connection,
+        "summarise_fact",
+        f"summary:{tenant_id}:{namespace_id}:{memory_id}",
+        {"tenant_id": str(tenant_id), "namespace_id": str(namespace_id), "memory_id": str(memory_id)},
+        None,
+    )
+
+
 async def enqueue_purge(connection: Connection, tenant_id: UUID, receipt_id: UUID, purge_after: datetime) -> None:
     """Have a forget carried out to its end."""
     await _enqueue(
@@ -70,6 +91,28 @@ async def enqueue_clear_working_memory(connection: Connection, tenant_id: UUID, 
         "clear_working_memory",
         f"working_memory:{tenant_id}:{receipt_id}",
         {"tenant_id": str(tenant_id), "receipt_id": str(receipt_id)},
+        None,
+    )
+
+
+async def enqueue_operation(connection: Connection, tenant_id: UUID, operation_id: UUID) -> None:
+    """Have an operation carried out."""
+    await _enqueue(
+        connection,
+        "operation",
+        f"operation:{tenant_id}:{operation_id}",
+        {"tenant_id": str(tenant_id), "operation_id": str(operation_id)},
+        None,
+    )
+
+
+async def enqueue_sweep(connection: Connection, tenant_id: UUID, namespace_id: UUID) -> None:
+    """Have a namespace swept."""
+    await _enqueue(
+        connection,
+        "sweep",
+        f"sweep:{tenant_id}:{namespace_id}",
+        {"tenant_id": str(tenant_id), "namespace_id": str(namespace_id)},
         None,
     )
 

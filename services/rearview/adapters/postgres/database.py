@@ -1,7 +1,7 @@
 """Connections to PostgreSQL: bounded, pipelined, and always on behalf of one tenant."""
 
 import select
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, LiteralString, Self, TypeAlias
@@ -14,6 +14,7 @@ from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
 from rearview.adapters.postgres.bounded_connection import LONGEST_SILENCE_SECONDS, BoundedConnection
+from rearview.adapters.postgres.round_trip import Reading, read_at_once
 from rearview.domain.errors import Conflict, DeadlineExceeded, Overloaded, Unavailable
 
 Connection: TypeAlias = AsyncConnection[TupleRow]
@@ -94,6 +95,17 @@ class Database:
                     [str(tenant_id or ""), str(int((timeout_seconds or 0) * 1000))],
                 )
                 yield connection
+
+    async def read(
+        self, tenant_id: UUID | None, readings: Sequence[Reading], *, timeout_seconds: float
+    ) -> list[list[Any]]:
+        """Return the rows of each statement, all read for `tenant_id` in one transaction and one round trip.
+
+        Raises as `transaction`.
+        """
+        with translated_errors():
+            async with self._bounded(timeout_seconds) as connection:
+                return await read_at_once(connection, tenant_id, readings, timeout_seconds)
 
     @asynccontextmanager
     async def _bounded(self, timeout_seconds: float | None) -> AsyncIterator[BoundedConnection]:

@@ -24,6 +24,7 @@ PURGER = ActingService("lifecycle")
 """In whose name the audit records a purge."""
 
 MEMORIES, EVENTS, LINKS = "postgres.memory", "postgres.event", "postgres.memory_event"
+SOURCES = "postgres.memory_source"
 STATS, UNITS, WINDOWS = "postgres.memory_stats", "postgres.search_unit", "postgres.open_window"
 SPEAKERS, SESSIONS = "postgres.speaker", "postgres.session"
 TRACES, REQUESTS = "postgres.recall_trace", "postgres.request"
@@ -34,6 +35,7 @@ PLACES = (
     MEMORIES,
     EVENTS,
     LINKS,
+    SOURCES,
     STATS,
     UNITS,
     WINDOWS,
@@ -136,6 +138,7 @@ class PostgresErasure:
             # Memories before units and keywords, the order in which the writer locks them.
             await connection.execute(_SQL["forget_successors"], place)
             counts[MEMORY_ORIGINALS] = await _count(connection, "erase_memory_originals", place)
+            counts[SOURCES] = await _count(connection, "erase_memory_sources", place)
             counts[MEMORIES] = await _count(connection, "erase_memories", place)
             counts[LINKS] = await _count(connection, "erase_memory_links", place)
             counts[STATS] = await _count(connection, "erase_memory_stats", place)

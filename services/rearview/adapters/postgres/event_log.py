@@ -17,6 +17,7 @@ from rearview.adapters.postgres.placeholders import ask_numbers, read_numbers
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records
 from rearview.adapters.postgres.request_ids import earlier_result, keep_result
+from rearview.domain.addition import Addition
 from rearview.domain.errors import AlreadyExists, NotFound, PreconditionFailed
 from rearview.domain.event import Event, Session
 from rearview.domain.names import SessionName
@@ -114,7 +115,14 @@ class PostgresEventLog:
                     now,
                     f"events={len(new)}",
                 )
-                await bump_epoch(connection, scope.tenant_id, scope.namespace_id, breaking=False)
+                keywords = frozenset(keyword for logged, _ in new for keyword in logged.keywords)
+                await bump_epoch(
+                    connection,
+                    scope.tenant_id,
+                    scope.namespace_id,
+                    breaking=False,
+                    addition=Addition(session_id, keywords),
+                )
         return Appended(tuple(answer))
 
     async def end_session(self, scope: Scope, session_id: str, *, now: datetime) -> Session:

@@ -13,6 +13,7 @@ from rearview.adapters.postgres.consequences import (
     enqueue_purge,
 )
 from rearview.adapters.postgres.database import Connection, Database, dict_rows
+from rearview.adapters.postgres.facts import enqueue_summaries, recount
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.receipt_rows import receipt_of
@@ -40,12 +41,13 @@ _SQL = load_queries("forgetting")
 
 @dataclass(frozen=True, slots=True)
 class _Doomed:
-    """What goes, found under the locks of the sessions it came from."""
+    """What goes, found under the locks of the sessions it came from; `weakened` are facts that lose a source."""
 
     sessions: tuple[str, ...]
     memory_ids: tuple[UUID, ...]
     event_ids: tuple[UUID, ...]
     whole_session: str = ""
+    weakened: tuple[UUID, ...] = ()
 
 
 class PostgresForgetting:
@@ -68,7 +70,9 @@ class PostgresForgetting:
                     doomed = await _find_session(connection, scope, target)
                 else:
                     doomed = await _find_memories(connection, scope, target)
+                doomed = await _with_derived(connection, scope, doomed)
                 await self._tombstone(connection, scope, receipt_id, doomed, now)
+                await _revive_repetitions(connection, scope, doomed)
                 await _keep_receipt(connection, scope, command, receipt_id, doomed, now)
             receipt = await _read_receipt(connection, scope.tenant_id, receipt_id)
             turns = await _turns(connection, scope.tenant_id, receipt_id)
@@ -101,6 +105,8 @@ class PostgresForgetting:
             if row["session_id"]:
                 sessions.setdefault(row["session_id"], None)
             await lock_sessions(connection, scope.tenant_id, scope.namespace_id, sorted(sessions))
+            facts = await connection.execute(_SQL["facts_of_receipt"], place)
+            fact_ids = [found[0] for found in await facts.fetchall()]
             restored = await connection.execute(_SQL["restore_memories"], place)
             for name in ("restore_events", "drop_tombstones", "restore_receipt"):
                 await connection.execute(_SQL[name], place)
@@ -114,6 +120,8 @@ class PostgresForgetting:
             sizes = [size[0] for size in await restored.fetchall()]
             taken = {**place, "memories": -len(sizes), "bytes": -sum(sizes)}
             await connection.execute(_SQL["take_from_counts"], taken)
+            await recount(connection, scope.tenant_id, scope.namespace_id, fact_ids, now)
+            await enqueue_summaries(connection, scope.tenant_id, scope.namespace_id, receipt.memory_ids)
             names = [f"forgetReceipts/{receipt_id}"]
             await record_audit(connection, scope.tenant_id, scope, "memory.restore", names, now)
             await bump_epoch(connection, scope.tenant_id, scope.namespace_id, breaking=True)
@@ -143,11 +151,16 @@ class PostgresForgetting:
             await connection.execute(_SQL["keep_tombstones"], {**place, "kind": kind, "ids": list(ids)})
         found = [row[0] for row in await sizes.fetchall()]
         await connection.execute(_SQL["take_from_counts"], {**place, "memories": len(found), "bytes": sum(found)})
+        await recount(connection, tenant_id, namespace_id, doomed.weakened, now)
+        others = await connection.execute(_SQL["other_values"], place)
+        await enqueue_summaries(connection, tenant_id, namespace_id, [row[0] for row in await others.fetchall()])
 
 
 async def _find_session(connection: Connection, scope: Scope, target: ForgetSession) -> _Doomed:
     place: dict[str, Any] = {**_place(scope), "session_id": target.session_id}
-    await lock_sessions(connection, scope.tenant_id, scope.namespace_id, [target.session_id])
+    repeating = await connection.execute(_SQL["repeating_sessions"], place)
+    session_ids = sorted({target.session_id, *(row[0] for row in await repeating.fetchall())})
+    await lock_sessions(connection, scope.tenant_id, scope.namespace_id, session_ids)
     session = await connection.execute(_SQL["session_exists"], place)
     events = await connection.execute(_SQL["events_of_session"], place)
     exists = await session.fetchone() is not None
@@ -158,6 +171,16 @@ async def _find_session(connection: Connection, scope: Scope, target: ForgetSess
         raise NotFound("there is no such session", resource_name=str(SessionName(scope.namespace, target.session_id)))
     await connection.execute(MEMORY_SQL["lock"], {**place, "memory_ids": list(memory_ids)})
     return _Doomed((target.session_id,), memory_ids, event_ids, target.session_id)
+
+
+async def _revive_repetitions(connection: Connection, scope: Scope, doomed: _Doomed) -> None:
+    """Have turns of other sessions indexed anew that had only been told to repeat what goes."""
+    place: dict[str, Any] = {**_place(scope), "memory_ids": list(doomed.memory_ids)}
+    revived = await connection.execute(_SQL["revive_repetitions"], place)
+    session_ids = sorted(row[0] for row in await revived.fetchall())
+    await connection.execute(_SQL["drop_revived_links"], place)
+    for session_id in session_ids:
+        await enqueue_index(connection, scope.tenant_id, scope.namespace_id, session_id)
 
 
 async def _find_memories(connection: Connection, scope: Scope, target: ForgetMemories) -> _Doomed:
@@ -175,6 +198,25 @@ async def _find_memories(connection: Connection, scope: Scope, target: ForgetMem
     events = await connection.execute(_SQL["events_of_memories"], place)
     event_ids = tuple(row[0] for row in await events.fetchall())
     return _Doomed(tuple(sessions), tuple(memory_ids), event_ids)
+
+
+async def _with_derived(connection: Connection, scope: Scope, doomed: _Doomed) -> _Doomed:
+    """Add what was made of nothing else, and find which facts lose a source. A summary goes with any of its values:
+    it quotes them, and is told anew without."""
+    memory_ids, weakened = set(doomed.memory_ids), set[UUID]()
+    while True:
+        place = {**_place(scope), "memory_ids": sorted(memory_ids), "event_ids": list(doomed.event_ids)}
+        rows = await (await connection.execute(_SQL["derived_of"], place)).fetchall()
+        more = {memory_id for memory_id, derived, summary, sources in rows if derived and (summary or not sources)}
+        weakened |= {row[0] for row in rows}
+        if not more:
+            break
+        memory_ids |= more
+    weakened -= memory_ids
+    added = memory_ids - set(doomed.memory_ids)
+    if added or weakened:
+        await connection.execute(MEMORY_SQL["lock"], {**_place(scope), "memory_ids": sorted(added | weakened)})
+    return replace(doomed, memory_ids=tuple(sorted(memory_ids)), weakened=tuple(sorted(weakened)))
 
 
 async def _keep_receipt(

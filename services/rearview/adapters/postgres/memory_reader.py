@@ -39,6 +39,7 @@ class PostgresMemoryReader:
         filter_entity_keys: tuple[str, ...],
         states: Collection[MemoryState],
         page: PageRequest,
+        as_of: datetime | None = None,
     ) -> Page[Memory]:
         """Return a page of memories, newest first."""
         rows = await self._rows(
@@ -47,6 +48,7 @@ class PostgresMemoryReader:
             {
                 "states": [int(state) for state in sorted(states)],
                 "types": [int(kind) for kind in sorted(memory_filter.types)] or None,
+                "as_of": as_of,
                 "start": memory_filter.start,
                 "end": memory_filter.end,
                 "filter_entities": list(filter_entity_keys) or None,

@@ -133,4 +133,12 @@ def _fact_of(row: Mapping[str, Any]) -> Fact | None:
         value=row["fact_value"] or "",
         unit=row["fact_unit"] or "",
         single_valued=bool(row["single_valued"]),
+        value_key=row["fact_value_key"] or "",
+        denied=row["fact_denied"],
+        stance=row["fact_stance"] or "standing",
+        category=row["fact_category"] or "",
+        replaces=row["fact_replaces"] or "",
+        extractor=row["extractor"],
+        prompt_version=row["prompt_version"],
+        note=row["extraction_note"],
     )

@@ -1,6 +1,6 @@
 """Memories stored and changed by request, in PostgreSQL."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -9,6 +9,7 @@ from uuid import UUID
 from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.consequences import bump_epoch, enqueue_merge
 from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.facts import FactsWritten, FactWriter
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
 from rearview.adapters.postgres.memory_rows import insert_memories, read_memories, replace_memory
 from rearview.adapters.postgres.originals import replace_memory_original
@@ -16,6 +17,7 @@ from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.request_ids import earlier_result, keep_result
 from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
 from rearview.adapters.postgres.session_locks import detach, lock_sessions_of
+from rearview.domain.addition import Addition, addition_of
 from rearview.domain.content_hash import content_hash
 from rearview.domain.errors import Conflict, NotFound
 from rearview.domain.keyword_bag import count_units
@@ -26,6 +28,7 @@ from rearview.domain.search_unit import UnitFlag
 from rearview.domain.unit_projection import KeywordStatistics
 from rearview.domain.writing import Remembered, RememberOutcome, RequestKey
 from rearview.ports.memory_store import NewMemory
+from rearview.ports.stated_facts import StatedFact
 
 _SQL = load_queries("memory_store")
 
@@ -36,6 +39,7 @@ class PostgresMemoryStore:
     def __init__(self, database: Database, units: SearchUnits) -> None:
         self._database = database
         self._units = units
+        self._facts = FactWriter(units)
 
     async def remembered_before(self, scope: Scope, request: RequestKey) -> Remembered | None:
         """Return the answer of a request that was carried out before; see `MemoryStore.remembered_before`."""
@@ -67,6 +71,7 @@ class PostgresMemoryStore:
         request: RequestKey | None,
         now: datetime,
         merge_units_at: datetime | None,
+        facts: tuple[StatedFact, ...] = (),
     ) -> Remembered:
         """Store a memory unless it is known word for word; see `MemoryStore.remember`."""
         async with self._database.transaction(scope.tenant_id) as connection:
@@ -80,13 +85,30 @@ class PostgresMemoryStore:
             else:
                 known = await _live(connection, scope, known_id)
                 remembered = Remembered(known, RememberOutcome.REDUNDANT, (known_id,))
-            result = {"memory_id": str(remembered.memory.memory_id), "outcome": int(remembered.outcome)}
+            stated = await self._state(connection, scope, remembered.memory.memory_id, facts, now)
+            added, bags = stated.added, stated.bags
+            if known_id is None:
+                added, bags = added + _added(new, memories=1, replaced=None), (*bags, new.bag)
+            await self._units.count(connection, scope.tenant_id, scope.namespace_id, added, count_units(bags))
+            if superseded := stated.superseded.get(remembered.memory.memory_id):
+                remembered = Remembered(remembered.memory, RememberOutcome.SUPERSEDED, superseded)
+            result = {
+                "memory_id": str(remembered.memory.memory_id),
+                "outcome": int(remembered.outcome),
+                "related": [str(memory_id) for memory_id in remembered.related],
+            }
             await keep_result(connection, scope.tenant_id, request, result, now)
             names = [_name(scope, remembered.memory.memory_id)]
             await record_audit(
                 connection, scope.tenant_id, scope, "memory.remember", names, now, remembered.outcome.name
             )
-            await bump_epoch(connection, scope.tenant_id, scope.namespace_id, breaking=False)
+            await bump_epoch(
+                connection,
+                scope.tenant_id,
+                scope.namespace_id,
+                breaking=stated.changed,
+                addition=_addition(scope, new if known_id is None else None, facts),
+            )
         return remembered
 
     async def update(
@@ -98,6 +120,7 @@ class PostgresMemoryStore:
         projection: NewMemory | None,
         request: RequestKey | None,
         now: datetime,
+        facts: tuple[StatedFact, ...] = (),
     ) -> Memory:
         """Replace a memory; see `MemoryStore.update`."""
         tenant_id, namespace_id, memory_id = scope.tenant_id, scope.namespace_id, before.memory_id
@@ -113,7 +136,11 @@ class PostgresMemoryStore:
                 await detach(connection, tenant_id, namespace_id, sessions, [memory_id])
                 await self._units.delete(connection, tenant_id, namespace_id, [memory_id])
                 await self._units.insert(connection, tenant_id, namespace_id, [projection.unit], now)
-                await self._count(connection, scope, projection, memories=0, replaced=before)
+                await self._facts.release(connection, tenant_id, namespace_id, memory_id, now)
+                stated = await self._facts.write(connection, tenant_id, namespace_id, facts, now)
+                delta = _added(projection, memories=0, replaced=before) + stated.added
+                bags = (projection.bag, *stated.bags)
+                await self._units.count(connection, tenant_id, namespace_id, delta, count_units(bags))
                 await replace_memory_original(connection, tenant_id, namespace_id, memory_id, projection.original)
                 await enqueue_merge(connection, tenant_id, namespace_id, None)
             elif after.occurred_at != before.occurred_at:
@@ -123,37 +150,46 @@ class PostgresMemoryStore:
             await bump_epoch(connection, tenant_id, namespace_id, breaking=True)
         return replace(after, version=before.version + 1)
 
+    async def _state(
+        self, connection: Connection, scope: Scope, source_id: UUID, facts: Sequence[StatedFact], now: datetime
+    ) -> FactsWritten:
+        """Write what was stated, by the memory that says it: the new one, or the one that said so before."""
+        stated = [replace(fact, value=replace(fact.value, source_id=source_id)) for fact in facts]
+        return await self._facts.write(connection, scope.tenant_id, scope.namespace_id, stated, now)
+
     async def _store(
         self, connection: Connection, scope: Scope, new: NewMemory, now: datetime, merge_units_at: datetime | None
     ) -> None:
         tenant_id, namespace_id = scope.tenant_id, scope.namespace_id
         await insert_memories(connection, tenant_id, namespace_id, self._units.generation, [new.memory])
         await self._units.insert(connection, tenant_id, namespace_id, [new.unit], now)
-        await self._count(connection, scope, new, memories=1, replaced=None)
         if new.original is not None:
             await replace_memory_original(connection, tenant_id, namespace_id, new.memory.memory_id, new.original)
         if merge_units_at is not None:
             await enqueue_merge(connection, tenant_id, namespace_id, merge_units_at)
 
-    async def _count(
-        self, connection: Connection, scope: Scope, new: NewMemory, *, memories: int, replaced: Memory | None
-    ) -> None:
-        size_bytes = len(new.memory.content.encode()) - (len(replaced.content.encode()) if replaced else 0)
-        delta = NamespaceDelta(
-            units=1,
-            keyword_total=new.bag.length,
-            chinese_units=int(bool(new.unit.flags & UnitFlag.CHINESE)),
-            english_units=int(bool(new.unit.flags & UnitFlag.ENGLISH)),
-            memories=memories,
-            size_bytes=size_bytes,
-        )
-        await self._units.count(connection, scope.tenant_id, scope.namespace_id, delta, count_units([new.bag]))
-
     async def _answer_again(self, connection: Connection, scope: Scope, earlier: Mapping[str, Any]) -> Remembered:
         memory = await _live(connection, scope, UUID(earlier["memory_id"]))
         outcome = RememberOutcome(earlier["outcome"])
-        related = (memory.memory_id,) if outcome is RememberOutcome.REDUNDANT else ()
+        related = tuple(UUID(memory_id) for memory_id in earlier.get("related", ()))
         return Remembered(memory, outcome, related)
+
+
+def _added(new: NewMemory, *, memories: int, replaced: Memory | None) -> NamespaceDelta:
+    return NamespaceDelta(
+        units=1,
+        keyword_total=new.bag.length,
+        chinese_units=int(bool(new.unit.flags & UnitFlag.CHINESE)),
+        english_units=int(bool(new.unit.flags & UnitFlag.ENGLISH)),
+        memories=memories,
+        size_bytes=len(new.memory.content.encode()) - (len(replaced.content.encode()) if replaced else 0),
+    )
+
+
+def _addition(scope: Scope, new: NewMemory | None, facts: Sequence[StatedFact]) -> Addition:
+    memories = [*([new.memory] if new else []), *(fact.memory for fact in facts)]
+    units = [*([new.unit] if new else []), *(fact.unit for fact in facts if fact.unit)]
+    return addition_of(scope.namespace_id, memories[0].session_id if memories else "", units, memories)
 
 
 async def _live(connection: Connection, scope: Scope, memory_id: UUID) -> Memory:

@@ -3,6 +3,7 @@
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,6 +12,7 @@ from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.errors import CredentialInvalid, EtagMismatch
+from rearview.domain.lifecycle_policy import DEFAULT_LIFECYCLE, LifecycleValues, check_order
 from rearview.domain.principal import Caller
 from rearview.domain.redaction import PolicyChanges, RedactionPolicy, TenantPolicy
 from rearview.domain.text import PiiCategory
@@ -46,6 +48,8 @@ class PostgresPolicyStore:
             "categories": None if changes.categories is None else [category.value for category in changes.categories],
             "vault": changes.vault,
             "version": changes.version,
+            "mask": sorted(changes.lifecycle_mask),
+            **asdict(changes.lifecycle),
             "now": now,
         }
         async with self._database.transaction(tenant_id, timeout_seconds=_TIMEOUT_SECONDS) as connection:
@@ -53,9 +57,11 @@ class PostgresPolicyStore:
             if row is None:
                 raise EtagMismatch("the policy has changed since it was read", resource_name="policy")
             policy = _policy(row)
+            check_order(policy.lifecycle.over(DEFAULT_LIFECYCLE), "policy.lifecycle.cold_after")
             detail = (
                 f"version={policy.version} vault={policy.redaction.vault} categories={','.join(row[0]) or 'default'}"
             )
+            detail += "".join(f" {name}={getattr(changes.lifecycle, name)}" for name in sorted(changes.lifecycle_mask))
             await record_audit(connection, tenant_id, caller, "policy.update", ["policy"], now, detail)
             await connection.execute(_SQL["bump_epochs"], {"tenant_id": tenant_id})
         return policy
@@ -91,5 +97,7 @@ class RememberedPolicies:
 
 
 def _policy(row: Sequence[Any]) -> TenantPolicy:
-    categories, vault, version = row
-    return TenantPolicy(RedactionPolicy(tuple(map(PiiCategory, categories)), vault), version)
+    categories, vault, version, *lifecycle = row
+    return TenantPolicy(
+        RedactionPolicy(tuple(map(PiiCategory, categories)), vault), version, LifecycleValues(*lifecycle)
+    )

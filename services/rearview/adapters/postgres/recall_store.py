@@ -7,23 +7,24 @@ from typing import Any, LiteralString
 from uuid import UUID
 
 from pgvector import HalfVector
-from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.event_rows import event_of
 from rearview.adapters.postgres.memory_rows import memory_of
 from rearview.adapters.postgres.queries import load_queries
+from rearview.adapters.postgres.round_trip import Reading, numbered
+from rearview.adapters.postgres.tier_rows import segment_of
 from rearview.domain.event import Event, EventRole
-from rearview.domain.memory import MemoryState, MemoryType
-from rearview.domain.recall import Route
+from rearview.domain.memory import MemoryState
 from rearview.domain.search_unit import UnitState
+from rearview.ports.found_units import NO_UNITS, FoundUnits, of_all_tiers
 from rearview.ports.recall_store import (
     Chosen,
     Found,
     FoundTurn,
-    FoundUnit,
     Generation,
+    IndexRecall,
     Loaded,
     NamespaceStatistics,
     Search,
@@ -33,9 +34,11 @@ RECALL_SETTINGS: Mapping[str, str] = {
     "plan_cache_mode": "force_custom_plan",
     "max_parallel_workers_per_gather": "0",
     "jit": "off",
+    "default_transaction_isolation": "repeatable\\ read",
 }
 """For the pool that serves recall: a generic plan always picks the vector index, and starting workers or a compiler
-costs more than these statements take."""
+costs more than these statements take. All statements of a recall see one moment, or a memory that changes its tier
+between two of them would be in neither."""
 
 CANDIDATE_BUDGET = 2_000
 """Keyword candidates share the query's rarest terms, until those occur in so many units together."""
@@ -45,8 +48,10 @@ TIME_SCAN_LIMIT = 5_000
 
 SOURCES_PER_UNIT = 3
 
+_EXACT = 6
+"""The column of a found unit that says whether the vector route was exact."""
+
 _GENERATION_AGE = timedelta(seconds=30)
-_INDEXED_ROUTES = {1: Route.VECTOR, 2: Route.KEYWORD, 4: Route.ENTITY, 8: Route.TIME}
 
 _KNOWN_NOW = (MemoryState.ACTIVE,)
 _KNOWN_ONCE = (MemoryState.ACTIVE, MemoryState.SUPERSEDED, MemoryState.INACTIVE)
@@ -61,6 +66,7 @@ class PostgresRecallStore:
         self._database = database
         self._general = load_queries("recall", 0)
         self._reading = load_queries("memory_reading")
+        self._cold = load_queries("recall_cold")
         self._generation: Generation | None = None
         self._generation_read_at = float("-inf")
 
@@ -79,40 +85,35 @@ class PostgresRecallStore:
         self, tenant_id: UUID, searches: Sequence[Search], generation: Generation | None, *, timeout_seconds: float
     ) -> list[Found]:
         """Run all routes in all namespaces; answers are in the order of `searches`."""
-        async with self._database.transaction(tenant_id, timeout_seconds=timeout_seconds) as connection:
-            # Everything is sent before anything is fetched: that makes it one round trip.
-            sent = [await self._send(connection, search, generation) for search in searches]
-            return [await _receive(cursors) for cursors in sent]
+        readings = [reading for search in searches for reading in self._readings(search, generation)]
+        answers = iter(await self._database.read(tenant_id, readings, timeout_seconds=timeout_seconds))
+        return [
+            _found(
+                search,
+                counted=next(answers)[0],
+                turns=next(answers) if search.raw_turns else [],
+                units=next(answers) if generation else [],
+                warm=next(answers) if generation else [],
+                segments=next(answers),
+            )
+            for search in searches
+        ]
 
-    async def load(self, tenant_id: UUID, chosen: Sequence[Chosen], *, timeout_seconds: float) -> list[Loaded]:
-        """Load what was chosen, in order."""
-        async with self._database.transaction(tenant_id, timeout_seconds=timeout_seconds) as connection:
-            sent = []
-            for one in chosen:
-                named = {"tenant": tenant_id, "namespace": one.scope.namespace_id}
-                memories, sources, turns = (connection.cursor(row_factory=dict_row) for _ in range(3))
-                await memories.execute(
-                    self._reading["memories_by_id"], {**named, "memories": list(set(one.units.values()))}
-                )
-                await sources.execute(
-                    self._general["source_events"],
-                    {
-                        **named,
-                        "units": list(one.units),
-                        "memories": list(one.units.values()),
-                        "limit": SOURCES_PER_UNIT,
-                    },
-                )
-                await turns.execute(self._general["unindexed_events"], {**named, "events": list(one.events)})
-                sent.append((memories, sources, turns))
-            return [
-                Loaded(
-                    memories={row["memory_id"]: memory_of(row) for row in await memories.fetchall()},
-                    sources=_by_unit(await sources.fetchall()),
-                    turns={row["event_id"]: (row["session_id"], event_of(row)) for row in await turns.fetchall()},
-                )
-                for memories, sources, turns in sent
-            ]
+    async def load(
+        self, tenant_id: UUID, chosen: Sequence[Chosen], *, with_metadata: bool, timeout_seconds: float
+    ) -> list[Loaded]:
+        """Load what was chosen, in order; the memories' metadata and events only if asked for."""
+        memories = self._reading["memories_by_id"] if with_metadata else self._general["memory_contents"]
+        readings = [reading for one in chosen for reading in self._contents(tenant_id, one, memories)]
+        answers = iter(await self._database.read(tenant_id, readings, timeout_seconds=timeout_seconds))
+        return [
+            Loaded(
+                memories={row["memory_id"]: memory_of(row) for row in next(answers)},
+                sources=_by_unit(next(answers)),
+                turns={row["event_id"]: (row["session_id"], event_of(row)) for row in next(answers)},
+            )
+            for _ in chosen
+        ]
 
     async def anything_stored(self, tenant_id: UUID, namespace_ids: Sequence[UUID], *, timeout_seconds: float) -> bool:
         """Return whether any of the namespaces holds an active memory or a turn."""
@@ -133,84 +134,107 @@ class PostgresRecallStore:
         plans = []
         async with self._database.transaction(tenant_id, timeout_seconds=timeout_seconds) as connection:
             for search in searches:
-                cursor = await connection.execute(statement, _parameters(search))
+                cursor = await connection.execute(statement, search_parameters(search))
                 lines = "\n".join(str(row[0]) for row in await cursor.fetchall())
                 plans.append(f"namespaces/{search.scope.namespace}\n{lines}")
         return "\n".join(plans)
 
-    async def _send(self, connection: Connection, search: Search, generation: Generation | None) -> "_Cursors":
-        parameters = _parameters(search)
-        statistics = await connection.execute(self._general["statistics"], parameters)
-        frequencies = await connection.execute(self._general["term_frequencies"], parameters)
-        raw_turns = units = None
+    async def index_recall(
+        self, tenant_id: UUID, search: Search, generation: Generation, *, timeout_seconds: float
+    ) -> IndexRecall | None:
+        """Compare the vector route with an exact search; None where it is exact anyway."""
+        statement = numbered(load_queries("recall", generation.ordinal)["nearest"])
+        parameters = search_parameters(search)
+        found, true = await self._database.read(
+            tenant_id,
+            [Reading(statement, {**parameters, "exact": exact}) for exact in (False, True)],
+            timeout_seconds=timeout_seconds,
+        )
+        return _index_recall(found, true)
+
+    def _readings(self, search: Search, generation: Generation | None) -> list[Reading]:
+        parameters = search_parameters(search)
+        statements = [self._general["statistics"]]
         if search.raw_turns:
-            raw_turns = await connection.execute(self._general["raw_turns"], parameters)
+            statements.append(self._general["raw_turns"])
         if generation is not None:
-            units = await connection.execute(_search_statement(generation.ordinal), parameters)
-        return _Cursors(statistics, frequencies, raw_turns, units)
+            statements += [
+                _search_statement(generation.ordinal),
+                load_queries("recall_warm", generation.ordinal)["search"],
+            ]
+        statements.append(self._cold["segments"])
+        return [Reading(numbered(statement), parameters) for statement in statements]
+
+    def _contents(self, tenant_id: UUID, chosen: Chosen, memories_statement: LiteralString) -> list[Reading]:
+        place = {"tenant": tenant_id, "namespace": chosen.scope.namespace_id}
+        memories, units = list(chosen.units.values()), list(chosen.units)
+        return [
+            Reading(numbered(statement), {**place, **parameters}, as_dictionaries=True)
+            for statement, parameters in (
+                (memories_statement, {"memories": list(set(memories))}),
+                (self._general["source_events"], {"units": units, "memories": memories, "limit": SOURCES_PER_UNIT}),
+                (self._general["unindexed_events"], {"events": list(chosen.events)}),
+            )
+        ]
 
 
-class _Cursors:
-    """The answers of one namespace, still on their way."""
-
-    __slots__ = ("frequencies", "raw_turns", "statistics", "units")
-
-    def __init__(self, statistics: Any, frequencies: Any, raw_turns: Any, units: Any) -> None:
-        self.statistics = statistics
-        self.frequencies = frequencies
-        self.raw_turns = raw_turns
-        self.units = units
-
-
-async def _receive(cursors: _Cursors) -> Found:
-    units, keyword_total, chinese, english, hashes, names = await cursors.statistics.fetchone()
+def _found(
+    search: Search,
+    counted: Sequence[Any],
+    turns: Sequence[Sequence[Any]],
+    units: Sequence[Sequence[Any]],
+    warm: Sequence[Sequence[Any]],
+    segments: Sequence[Sequence[Any]],
+) -> Found:
+    unit_count, keyword_total, chinese, english, hashes, names, keywords, frequencies = counted
+    scans = [row[_EXACT] for row in [*units, *warm] if row[_EXACT] is not None]
     statistics = NamespaceStatistics(
-        units=units,
+        units=unit_count,
         keyword_total=keyword_total,
         chinese_units=chinese,
         english_units=english,
         speakers=tuple(zip(hashes, names, strict=True)),
-        frequencies=dict(await cursors.frequencies.fetchall()),
+        frequencies=dict(zip(keywords, frequencies, strict=True)),
     )
-    turns = await cursors.raw_turns.fetchall() if cursors.raw_turns else []
-    rows = await cursors.units.fetchall() if cursors.units else []
-    scans = [row[6] for row in rows if row[6] is not None]
     return Found(
-        units=tuple(_unit(row) for row in rows),
+        units=of_all_tiers([_units(units), _units(warm)], search.route_limit(statistics)),
         turns=tuple(
             FoundTurn(event_id, session_id, EventRole(role), speaker, occurred_at, score or 0.0)
             for event_id, session_id, role, speaker, occurred_at, score in turns
         ),
         statistics=statistics,
         exact_vectors=all(scans) if scans else None,
+        segments=tuple(map(segment_of, segments)),
     )
 
 
-def _unit(row: Sequence[Any]) -> FoundUnit:
-    return FoundUnit(
-        unit_id=row[0],
-        memory_id=row[1],
-        occurred_at=row[2],
-        speaker=row[3],
-        flags=row[4],
-        routes=frozenset(route for bit, route in _INDEXED_ROUTES.items() if row[5] & bit),
-        similarity=row[7],
-        keyword_score=row[8],
-        memory_type=MemoryType(row[9]),
-        intensity=row[10],
-        pinned=row[11],
-        priority=row[12],
-        used_at=row[13],
-        access_count=row[14],
-        entity_matches=tuple(row[15]),
-    )
+def _index_recall(found: Sequence[Sequence[Any]], true: Sequence[Sequence[Any]]) -> IndexRecall | None:
+    lists = {row[0] for row in found if not row[2]}
+    shares: dict[int, list[float]] = {10: [], 100: []}
+    for one in lists:
+        nearest = [row[1] for row in true if row[0] == one]
+        answered = [row[1] for row in found if row[0] == one]
+        for k, of_k in shares.items():
+            of_k.append(len(set(nearest[:k]).intersection(answered[:k])) / max(len(nearest[:k]), 1))
+    if not lists:
+        return None
+    return IndexRecall(*(sum(of_k) / len(of_k) for of_k in shares.values()))
+
+
+def _units(rows: Sequence[Sequence[Any]]) -> FoundUnits:
+    if not rows:
+        return NO_UNITS
+    columns = list(zip(*rows, strict=True))
+    del columns[_EXACT]
+    return FoundUnits.of_columns(columns)
 
 
 def _search_statement(ordinal: int) -> LiteralString:
     return load_queries("recall", ordinal)["search"]
 
 
-def _parameters(search: Search) -> dict[str, Any]:
+def search_parameters(search: Search) -> dict[str, Any]:
+    """Return a search as the parameters of its statements."""
     wanted = search.filter
     past = search.as_of is not None
     return {

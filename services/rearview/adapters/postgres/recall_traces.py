@@ -1,7 +1,7 @@
 """Traces of recalls in PostgreSQL, as JSON: names, scores and times, and of the query only what redaction left."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,6 +11,8 @@ from psycopg.types.json import Jsonb
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.recall import RecallTrace, Route, ScoreParts, TraceCandidate
+
+_SCORE_PARTS = tuple(part.name for part in fields(ScoreParts) if part.name != "fusion_terms")
 
 
 class PostgresRecallTraceStore:
@@ -59,7 +61,7 @@ def trace_to_json(trace: RecallTrace) -> dict[str, Any]:
             {
                 "resource_name": candidate.resource_name,
                 "routes": sorted(int(route) for route in candidate.routes),
-                "score": asdict(candidate.score),
+                "score": _score_json(candidate.score),
                 "rank": candidate.rank,
                 "dropped_because": candidate.dropped_because,
             }
@@ -69,6 +71,11 @@ def trace_to_json(trace: RecallTrace) -> dict[str, Any]:
         "stage_milliseconds": dict(trace.stage_milliseconds),
         "plan": trace.plan,
     }
+
+
+def _score_json(score: ScoreParts) -> dict[str, Any]:
+    # A hundred of them are written for each recall, and dataclasses.asdict copies deeply.
+    return {name: getattr(score, name) for name in _SCORE_PARTS} | {"fusion_terms": dict(score.fusion_terms)}
 
 
 def trace_of_json(trace_id: UUID, stored: Mapping[str, Any]) -> RecallTrace:

@@ -23,6 +23,16 @@ class NamespaceDelta:
     memories: int = 0
     size_bytes: int = 0
 
+    def __add__(self, other: "NamespaceDelta") -> "NamespaceDelta":
+        return NamespaceDelta(
+            self.units + other.units,
+            self.keyword_total + other.keyword_total,
+            self.chinese_units + other.chinese_units,
+            self.english_units + other.english_units,
+            self.memories + other.memories,
+            self.size_bytes + other.size_bytes,
+        )
+
 
 class SearchUnits:
     """Statements on the tables of one generation; each runs in the caller's transaction."""
@@ -65,28 +75,28 @@ class SearchUnits:
         self, connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]
     ) -> None:
         """Delete all units of memories."""
-        for name in ("delete_fresh_units", "delete_units"):
+        for name in ("delete_fresh_units", "delete_units", "delete_warm_units"):
             await self._run(connection, name, tenant_id, namespace_id, memory_ids=list(memory_ids))
 
     async def set_time(
         self, connection: Connection, tenant_id: UUID, namespace_id: UUID, unit_id: UUID, occurred_at: datetime
     ) -> None:
         """Change when a unit happened."""
-        for name in ("move_fresh_unit_times", "move_unit_times"):
+        for name in ("move_fresh_unit_times", "move_unit_times", "move_warm_unit_times"):
             await self._run(connection, name, tenant_id, namespace_id, unit_id=unit_id, occurred_at=occurred_at)
 
     async def tombstone(
         self, connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]
     ) -> None:
         """Take all units of memories out of recall."""
-        for name in ("tombstone_fresh_units", "tombstone_units"):
+        for name in ("tombstone_fresh_units", "tombstone_units", "tombstone_warm_units"):
             await self._run(connection, name, tenant_id, namespace_id, memory_ids=list(memory_ids))
 
     async def restore(
         self, connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]
     ) -> None:
         """Give units the state that goes with their memories' states."""
-        for name in ("restore_fresh_units", "restore_units"):
+        for name in ("restore_fresh_units", "restore_units", "restore_warm_units"):
             await self._run(connection, name, tenant_id, namespace_id, memory_ids=list(memory_ids))
 
     async def merge(self, connection: Connection, tenant_id: UUID, namespace_id: UUID, limit: int) -> int:

@@ -1,5 +1,6 @@
 """The index of sessions in PostgreSQL."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
@@ -9,13 +10,15 @@ from rearview.adapters.postgres.audit import ActingService, record_audit
 from rearview.adapters.postgres.consequences import bump_epoch, enqueue_close_windows, enqueue_merge
 from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.event_rows import event_of
+from rearview.adapters.postgres.facts import FactsWritten, FactWriter
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
 from rearview.adapters.postgres.memory_rows import insert_memories, read_memories, replace_memory
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records, float_bytes, floats_of
 from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
+from rearview.domain.addition import Addition, addition_of
 from rearview.domain.context_window import OpenWindows, WindowedTurn
-from rearview.domain.keyword_bag import KeywordBag
+from rearview.domain.keyword_bag import KeywordBag, count_units
 from rearview.domain.memory import Memory, MemoryState
 from rearview.domain.names import SessionName
 from rearview.domain.turn_text import asks
@@ -34,6 +37,7 @@ class PostgresSessionIndex:
     def __init__(self, database: Database, units: SearchUnits) -> None:
         self._database = database
         self._units = units
+        self._facts = FactWriter(units)
 
     async def pending(self, session: SessionKey, *, limit: int) -> PendingEvents | None:
         """Return what is to be indexed; see `SessionIndex.pending`."""
@@ -42,12 +46,14 @@ class PostgresSessionIndex:
             claimed = await dict_rows(connection, _SQL["claim_session"], place)
             named = await dict_rows(connection, _SQL["namespace_name"], place)
             events = await dict_rows(connection, _SQL["pending_events"], place)
+            before = await dict_rows(connection, _SQL["earlier_events"], place)
             last = await dict_rows(connection, _SQL["last_appended"], place)
             windows = await dict_rows(connection, _SQL["open_windows"], place)
             row, namespace = await claimed.fetchone(), await named.fetchone()
             if row is None or namespace is None:
                 return None
             found = [event_of(event) for event in await events.fetchall()]
+            earlier = [event_of(event) for event in await before.fetchall()]
             last_row = await last.fetchone()
             turns = tuple(_window_of(window) for window in await windows.fetchall())
             episode = await self._open_episode(connection, session, row["open_memory_id"])
@@ -62,6 +68,7 @@ class PostgresSessionIndex:
             windows=OpenWindows(turns),
             episode=episode,
             last_appended_at=last_row["created_at"] if last_row else None,
+            earlier=tuple(reversed(earlier)),
         )
 
     async def statistics(self, tenant_id: UUID, namespace_id: UUID, terms: Collection[int]) -> KeywordStatistics:
@@ -84,11 +91,12 @@ class PostgresSessionIndex:
                 await self._units.insert(connection, tenant_id, namespace_id, batch.units, now)
             if batch.grown:
                 await self._units.grow(connection, tenant_id, namespace_id, batch.grown)
-            await _write_session(connection, batch, now)
-            await self._count(connection, batch)
+            written = await self._facts.write(connection, tenant_id, namespace_id, batch.facts, now)
+            await _write_session(connection, batch, written.superseded, now)
+            await self._count(connection, batch, written)
             if batch.speakers:
                 await _know_speakers(connection, session, batch.speakers)
-            await _write_consequences(connection, batch, now)
+            await _write_consequences(connection, batch, now, breaking=written.changed)
         return True
 
     async def merge_fresh_units(self, tenant_id: UUID, namespace_id: UUID, *, limit: int) -> int:
@@ -105,9 +113,11 @@ class PostgresSessionIndex:
         memory = found.get(memory_id)
         if memory is None or memory.state is not MemoryState.ACTIVE:
             return None
-        return OpenEpisode(memory, len(memory.event_ids))
+        place = {**_place(session), "memory_id": memory_id}
+        row = await (await dict_rows(connection, _SQL["turns_of_episode"], place)).fetchone()
+        return OpenEpisode(memory, row["turns"] if row else 0, event_of(row) if row else None)
 
-    async def _count(self, connection: Connection, batch: IndexedBatch) -> None:
+    async def _count(self, connection: Connection, batch: IndexedBatch, facts: FactsWritten) -> None:
         session, counted = batch.pending.session, batch.counted
         delta = NamespaceDelta(
             units=counted.units,
@@ -117,7 +127,11 @@ class PostgresSessionIndex:
             memories=len(batch.created),
             size_bytes=_added_bytes(batch),
         )
-        await self._units.count(connection, session.tenant_id, session.namespace_id, delta, counted.terms)
+        terms = Counter(counted.terms)
+        terms.update(count_units(facts.bags))
+        await self._units.count(
+            connection, session.tenant_id, session.namespace_id, delta + facts.added, dict(sorted(terms.items()))
+        )
 
 
 async def _has_changed(connection: Connection, batch: IndexedBatch) -> bool:
@@ -128,30 +142,42 @@ async def _has_changed(connection: Connection, batch: IndexedBatch) -> bool:
     gone = await dict_rows(connection, _SQL["no_longer_pending"], place)
     windows = await dict_rows(connection, _SQL["open_window_ids"], place)
     episode = pending.episode.memory if pending.episode else None
-    versions = await connection.execute(
-        MEMORY_SQL["lock"], {**place, "memory_ids": [episode.memory_id] if episode else []}
-    )
+    created = {memory.memory_id for memory in batch.created}
+    supported = {one.memory_id for one in batch.strengthened} - created
+    locked_ids = supported | ({episode.memory_id} if episode else set())
+    versions = await connection.execute(MEMORY_SQL["lock"], {**place, "memory_ids": sorted(locked_ids)})
     row, gone_row = await locked.fetchone(), await gone.fetchone()
     window_ids = [window["event_id"] for window in await windows.fetchall()]
-    version_rows = await versions.fetchall()
+    states = {memory_id: (version, state) for memory_id, version, state in await versions.fetchall()}
     if row is None or gone_row is None or gone_row["count"]:
         return True
     if row["indexed_sequence"] != pending.indexed_sequence:
         return True
     if window_ids != [turn.unit_id for turn in pending.windows.turns]:
         return True
+    if any(memory_id not in states or states[memory_id][1] != MemoryState.ACTIVE for memory_id in supported):
+        return True
     if episode is None:
         return False
-    return row["open_memory_id"] != episode.memory_id or [tuple(found) for found in version_rows] != [
-        (episode.memory_id, episode.version, int(MemoryState.ACTIVE))
-    ]
+    return row["open_memory_id"] != episode.memory_id or states.get(episode.memory_id) != (
+        episode.version,
+        int(MemoryState.ACTIVE),
+    )
 
 
-async def _write_session(connection: Connection, batch: IndexedBatch, now: datetime) -> None:
+async def _write_session(
+    connection: Connection, batch: IndexedBatch, superseded: Mapping[UUID, tuple[UUID, ...]], now: datetime
+) -> None:
     place: dict[str, Any] = {**_place(batch.pending.session), "now": now}
     if batch.links:
         links = as_records(
-            {"memory_id": link.memory_id, "event_id": link.event_id, "sequence": link.sequence} for link in batch.links
+            {
+                "memory_id": link.memory_id,
+                "event_id": link.event_id,
+                "sequence": link.sequence,
+                "repeats": link.repeats,
+            }
+            for link in batch.links
         )
         await connection.execute(_SQL["link_events"], {**place, "links": links})
     if batch.captures:
@@ -160,11 +186,23 @@ async def _write_session(connection: Connection, batch: IndexedBatch, now: datet
                 "event_id": capture.event_id,
                 "outcome": int(capture.outcome),
                 "importance": capture.importance,
-                "capture": {"reason": capture.reason, "stage_milliseconds": dict(capture.stage_milliseconds)},
+                "bands": list(capture.bands),
+                "capture": {
+                    "reason": capture.reason,
+                    "stage_milliseconds": dict(capture.stage_milliseconds),
+                    "superseded_ids": [str(memory_id) for memory_id in superseded.get(capture.event_id, ())],
+                },
             }
             for capture in batch.captures
         )
         await connection.execute(_SQL["capture_events"], {**place, "captures": captures})
+    if batch.strengthened:
+        strengthened = as_records(
+            {"memory_id": one.memory_id, "times": one.times, "first_said_at": one.first_said_at}
+            for one in batch.strengthened
+        )
+        for name in ("strengthen", "said_earlier"):
+            await connection.execute(_SQL[name], {**place, "strengthened": strengthened})
     await connection.execute(_SQL["drop_windows"], place)
     if batch.windows.turns:
         windows = as_records(_window_record(turn) for turn in batch.windows.turns)
@@ -192,7 +230,7 @@ async def _know_speakers(connection: Connection, session: SessionKey, speakers: 
     )
 
 
-async def _write_consequences(connection: Connection, batch: IndexedBatch, now: datetime) -> None:
+async def _write_consequences(connection: Connection, batch: IndexedBatch, now: datetime, *, breaking: bool) -> None:
     session = batch.pending.session
     tenant_id, namespace_id = session.tenant_id, session.namespace_id
     if batch.close_windows_at:
@@ -209,7 +247,18 @@ async def _write_consequences(connection: Connection, batch: IndexedBatch, now: 
             now,
             f"events={len(batch.captures)} memories={len(batch.created)} units={len(batch.units)}",
         )
-    await bump_epoch(connection, tenant_id, namespace_id, breaking=False)
+    await bump_epoch(connection, tenant_id, namespace_id, breaking=breaking, addition=_addition(batch))
+
+
+def _addition(batch: IndexedBatch) -> Addition:
+    session = batch.pending.session
+    units = [*batch.units, *(fact.unit for fact in batch.facts if fact.unit)]
+    memories = [
+        *batch.created,
+        *([batch.extended] if batch.extended else []),
+        *(fact.memory for fact in batch.facts),
+    ]
+    return addition_of(session.namespace_id, session.session_id, units, memories, batch.grown)
 
 
 def _added_bytes(batch: IndexedBatch) -> int:

@@ -33,16 +33,17 @@ async def erase_units(
     erased: list[tuple[list[int] | None, bool, int]] = []
     for (ordinal,) in ordinals:
         statements = load_queries("unit_erasure", ordinal)
-        for name in ("erase_fresh_units", "erase_main_units"):
+        for name in ("erase_fresh_units", "erase_main_units", "erase_warm_units"):
             erased += await (await connection.execute(statements[name], place)).fetchall()
     if erased:
-        await _lower_counts(connection, tenant_id, namespace_id, erased)
+        await lower_counts(connection, tenant_id, namespace_id, erased)
     return len(erased)
 
 
-async def _lower_counts(
+async def lower_counts(
     connection: Connection, tenant_id: UUID, namespace_id: UUID, erased: Collection[tuple[list[int] | None, bool, int]]
 ) -> None:
+    """Take units that are gone out of the counts: the keywords of each, whether it was counted, its flags."""
     counted = [keywords or () for keywords, was_counted, _ in erased if was_counted]
     frequencies = Counter(keyword for keywords in counted for keyword in keywords)
     keywords = sorted(frequencies)

@@ -21,7 +21,8 @@ _DEPENDENCY = "redis"
 class RedisConnection:
     """A bounded pool of connections behind a circuit breaker.
 
-    After `failures_to_open` failures in a row, calls fail at once for `open_seconds`; then one call tries again.
+    After `failures_to_open` failures in a row, calls fail at once for `open_seconds`; then one call tries again. With
+    `decode`, answers are text, else bytes.
     """
 
     def __init__(
@@ -32,6 +33,7 @@ class RedisConnection:
         max_connections: int = 32,
         failures_to_open: int = 3,
         open_seconds: float = 5.0,
+        decode: bool = True,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._timeout_seconds = timeout_seconds
@@ -48,7 +50,7 @@ class RedisConnection:
             socket_connect_timeout=timeout_seconds,
             # Once more for a pooled connection that the server has closed meanwhile.
             retry=Retry(NoBackoff(), 1),
-            decode_responses=True,
+            decode_responses=decode,
         )
         self._client = Redis(connection_pool=pool)
 

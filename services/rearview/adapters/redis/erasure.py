@@ -6,6 +6,7 @@ from uuid import UUID
 from redis.asyncio import Redis
 
 from rearview.adapters.redis.access_keys import AccessKeys, access_field
+from rearview.adapters.redis.answer_cache import index_key
 from rearview.adapters.redis.connection import RedisConnection
 from rearview.adapters.redis.working_memory import note_key, turns_key
 from rearview.ports.forgetting import ForgottenTurns
@@ -62,6 +63,15 @@ class RedisErasure:
 
         counts, _, draining = await self._connection.call(erase)
         return counts + draining
+
+    async def erase_answers(self, tenant_id: UUID) -> int:
+        """Erase a tenant's cached answers; see `VolatileErasure.erase_answers`."""
+
+        async def erase(client: Redis) -> int:
+            keys = await client.zrange(index_key(tenant_id), 0, -1)
+            return int(await client.delete(*keys)) if keys else 0
+
+        return await self._connection.call(erase)
 
     async def _erase_session(self, forgotten: ForgottenTurns) -> int:
         arguments: list[str | int] = [_LIFETIME_SECONDS, forgotten.through_sequence, *map(str, forgotten.event_ids)]

@@ -29,17 +29,23 @@ from rearview.v1 import memory_service_pb2 as rearview_dot_v1_dot_memory__servic
 from rearview.v1 import recall_pb2 as rearview_dot_v1_dot_recall__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,rearview/internal/v1/retriever_service.proto\x12\x14rearview.internal.v1\x1a\x17rearview/v1/event.proto\x1a\x18rearview/v1/forget.proto\x1a\x18rearview/v1/memory.proto\x1a rearview/v1/memory_service.proto\x1a\x18rearview/v1/recall.proto\"1\n\x0bQueryVector\x12\x12\n\ngeneration\x18\x01 \x01(\t\x12\x0e\n\x06values\x18\x02 \x01(\x0c\"p\n\rRecallRequest\x12+\n\x07request\x18\x01 \x01(\x0b\x32\x1a.rearview.v1.RecallRequest\x12\x32\n\x07vectors\x18\x02 \x03(\x0b\x32!.rearview.internal.v1.QueryVector2\x83\x08\n\x10RetrieverService\x12J\n\x06Recall\x12#.rearview.internal.v1.RecallRequest\x1a\x1b.rearview.v1.RecallResponse\x12N\n\x0eGetRecallTrace\x12\".rearview.v1.GetRecallTraceRequest\x1a\x18.rearview.v1.RecallTrace\x12?\n\tGetMemory\x12\x1d.rearview.v1.GetMemoryRequest\x1a\x13.rearview.v1.Memory\x12S\n\x0cListMemories\x12 .rearview.v1.ListMemoriesRequest\x1a!.rearview.v1.ListMemoriesResponse\x12\x62\n\x11ListMemoryHistory\x12%.rearview.v1.ListMemoryHistoryRequest\x1a&.rearview.v1.ListMemoryHistoryResponse\x12T\n\x10GetForgetReceipt\x12$.rearview.v1.GetForgetReceiptRequest\x1a\x1a.rearview.v1.ForgetReceipt\x12Y\n\x0eRevealRedacted\x12\".rearview.v1.RevealRedactedRequest\x1a#.rearview.v1.RevealRedactedResponse\x12[\n\x0e\x45xportMemories\x12\".rearview.v1.ExportMemoriesRequest\x1a#.rearview.v1.ExportMemoriesResponse0\x01\x12T\n\x10GetWorkingMemory\x12$.rearview.v1.GetWorkingMemoryRequest\x1a\x1a.rearview.v1.WorkingMemory\x12M\n\nListEvents\x12\x1e.rearview.v1.ListEventsRequest\x1a\x1f.rearview.v1.ListEventsResponse\x12S\n\x0cListSessions\x12 .rearview.v1.ListSessionsRequest\x1a!.rearview.v1.ListSessionsResponse\x12Q\n\x0fGetCaptureTrace\x12#.rearview.v1.GetCaptureTraceRequest\x1a\x19.rearview.v1.CaptureTraceb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,rearview/internal/v1/retriever_service.proto\x12\x14rearview.internal.v1\x1a\x17rearview/v1/event.proto\x1a\x18rearview/v1/forget.proto\x1a\x18rearview/v1/memory.proto\x1a rearview/v1/memory_service.proto\x1a\x18rearview/v1/recall.proto\"1\n\x0bQueryVector\x12\x12\n\ngeneration\x18\x01 \x01(\t\x12\x0e\n\x06values\x18\x02 \x01(\x0c\"p\n\rRecallRequest\x12+\n\x07request\x18\x01 \x01(\x0b\x32\x1a.rearview.v1.RecallRequest\x12\x32\n\x07vectors\x18\x02 \x03(\x0b\x32!.rearview.internal.v1.QueryVector\"\xc1\x01\n\x0eRecallResponse\x12+\n\x06\x61nswer\x18\x01 \x01(\x0b\x32\x1b.rearview.v1.RecallResponse\x12M\n\rnoise_cosines\x18\x02 \x03(\x0b\x32\x36.rearview.internal.v1.RecallResponse.NoiseCosinesEntry\x1a\x33\n\x11NoiseCosinesEntry\x12\x0b\n\x03key\x18\x01 \x01(\x05\x12\r\n\x05value\x18\x02 \x01(\x02:\x02\x38\x01\x32\x8c\x08\n\x10RetrieverService\x12S\n\x06Recall\x12#.rearview.internal.v1.RecallRequest\x1a$.rearview.internal.v1.RecallResponse\x12N\n\x0eGetRecallTrace\x12\".rearview.v1.GetRecallTraceRequest\x1a\x18.rearview.v1.RecallTrace\x12?\n\tGetMemory\x12\x1d.rearview.v1.GetMemoryRequest\x1a\x13.rearview.v1.Memory\x12S\n\x0cListMemories\x12 .rearview.v1.ListMemoriesRequest\x1a!.rearview.v1.ListMemoriesResponse\x12\x62\n\x11ListMemoryHistory\x12%.rearview.v1.ListMemoryHistoryRequest\x1a&.rearview.v1.ListMemoryHistoryResponse\x12T\n\x10GetForgetReceipt\x12$.rearview.v1.GetForgetReceiptRequest\x1a\x1a.rearview.v1.ForgetReceipt\x12Y\n\x0eRevealRedacted\x12\".rearview.v1.RevealRedactedRequest\x1a#.rearview.v1.RevealRedactedResponse\x12[\n\x0e\x45xportMemories\x12\".rearview.v1.ExportMemoriesRequest\x1a#.rearview.v1.ExportMemoriesResponse0\x01\x12T\n\x10GetWorkingMemory\x12$.rearview.v1.GetWorkingMemoryRequest\x1a\x1a.rearview.v1.WorkingMemory\x12M\n\nListEvents\x12\x1e.rearview.v1.ListEventsRequest\x1a\x1f.rearview.v1.ListEventsResponse\x12S\n\x0cListSessions\x12 .rearview.v1.ListSessionsRequest\x1a!.rearview.v1.ListSessionsResponse\x12Q\n\x0fGetCaptureTrace\x12#.rearview.v1.GetCaptureTraceRequest\x1a\x19.rearview.v1.CaptureTraceb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'rearview.internal.v1.retriever_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_RECALLRESPONSE_NOISECOSINESENTRY']._loaded_options = None
+  _globals['_RECALLRESPONSE_NOISECOSINESENTRY']._serialized_options = b'8\001'
   _globals['_QUERYVECTOR']._serialized_start=207
   _globals['_QUERYVECTOR']._serialized_end=256
   _globals['_RECALLREQUEST']._serialized_start=258
   _globals['_RECALLREQUEST']._serialized_end=370
-  _globals['_RETRIEVERSERVICE']._serialized_start=373
-  _globals['_RETRIEVERSERVICE']._serialized_end=1400
+  _globals['_RECALLRESPONSE']._serialized_start=373
+  _globals['_RECALLRESPONSE']._serialized_end=566
+  _globals['_RECALLRESPONSE_NOISECOSINESENTRY']._serialized_start=515
+  _globals['_RECALLRESPONSE_NOISECOSINESENTRY']._serialized_end=566
+  _globals['_RETRIEVERSERVICE']._serialized_start=569
+  _globals['_RETRIEVERSERVICE']._serialized_end=1605
 # @@protoc_insertion_point(module_scope)

@@ -74,3 +74,56 @@ class RecallRequest(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RecallRequest: _TypeAlias = RecallRequest  # noqa: Y015
+
+@_typing.final
+class RecallResponse(_message.Message):
+    """Response of Recall."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class NoiseCosinesEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.int
+        value: _builtins.float
+        def __init__(
+            self,
+            *,
+            key: _builtins.int = ...,
+            value: _builtins.float = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    ANSWER_FIELD_NUMBER: _builtins.int
+    NOISE_COSINES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def answer(self) -> _recall_pb2.RecallResponse:
+        """The public answer."""
+
+    @_builtins.property
+    def noise_cosines(self) -> _containers.ScalarMap[_builtins.int, _builtins.float]:
+        """Cosines to the query below which a text that shares no word with it, and no entity or time that it names, is noise
+        that is not returned, by the flags of the text's languages (4 Chinese, 8 English, 0 neither). A language is missing
+        where the pool was too small to tell.
+        """
+
+    def __init__(
+        self,
+        *,
+        answer: _recall_pb2.RecallResponse | None = ...,
+        noise_cosines: _abc.Mapping[_builtins.int, _builtins.float] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "noise_cosines", b"noise_cosines"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RecallResponse: _TypeAlias = RecallResponse  # noqa: Y015

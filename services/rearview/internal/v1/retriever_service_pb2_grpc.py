@@ -43,7 +43,7 @@ class RetrieverServiceStub:
         self.Recall = channel.unary_unary(
                 '/rearview.internal.v1.RetrieverService/Recall',
                 request_serializer=rearview_dot_internal_dot_v1_dot_retriever__service__pb2.RecallRequest.SerializeToString,
-                response_deserializer=rearview_dot_v1_dot_recall__pb2.RecallResponse.FromString,
+                response_deserializer=rearview_dot_internal_dot_v1_dot_retriever__service__pb2.RecallResponse.FromString,
                 _registered_method=True)
         self.GetRecallTrace = channel.unary_unary(
                 '/rearview.internal.v1.RetrieverService/GetRecallTrace',
@@ -196,7 +196,7 @@ def add_RetrieverServiceServicer_to_server(servicer, server):
             'Recall': grpc.unary_unary_rpc_method_handler(
                     servicer.Recall,
                     request_deserializer=rearview_dot_internal_dot_v1_dot_retriever__service__pb2.RecallRequest.FromString,
-                    response_serializer=rearview_dot_v1_dot_recall__pb2.RecallResponse.SerializeToString,
+                    response_serializer=rearview_dot_internal_dot_v1_dot_retriever__service__pb2.RecallResponse.SerializeToString,
             ),
             'GetRecallTrace': grpc.unary_unary_rpc_method_handler(
                     servicer.GetRecallTrace,
@@ -281,7 +281,7 @@ class RetrieverService:
             target,
             '/rearview.internal.v1.RetrieverService/Recall',
             rearview_dot_internal_dot_v1_dot_retriever__service__pb2.RecallRequest.SerializeToString,
-            rearview_dot_v1_dot_recall__pb2.RecallResponse.FromString,
+            rearview_dot_internal_dot_v1_dot_retriever__service__pb2.RecallResponse.FromString,
             options,
             channel_credentials,
             insecure,

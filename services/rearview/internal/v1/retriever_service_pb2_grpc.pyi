@@ -38,7 +38,7 @@ class RetrieverServiceStub:
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> RetrieverServiceAsyncStub: ...
-    Recall: _grpc.UnaryUnaryMultiCallable[_retriever_service_pb2.RecallRequest, _recall_pb2.RecallResponse]
+    Recall: _grpc.UnaryUnaryMultiCallable[_retriever_service_pb2.RecallRequest, _retriever_service_pb2.RecallResponse]
     """As in the public API, with the query's vectors, which the gateway made."""
     GetRecallTrace: _grpc.UnaryUnaryMultiCallable[_recall_pb2.GetRecallTraceRequest, _recall_pb2.RecallTrace]
     """As in the public API."""
@@ -68,7 +68,7 @@ class RetrieverServiceAsyncStub(RetrieverServiceStub):
     """The reading half of the public API, behind the gateway. Every call carries a signed identity, as for the writer."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
-    Recall: _aio.UnaryUnaryMultiCallable[_retriever_service_pb2.RecallRequest, _recall_pb2.RecallResponse]  # type: ignore[assignment]
+    Recall: _aio.UnaryUnaryMultiCallable[_retriever_service_pb2.RecallRequest, _retriever_service_pb2.RecallResponse]  # type: ignore[assignment]
     """As in the public API, with the query's vectors, which the gateway made."""
     GetRecallTrace: _aio.UnaryUnaryMultiCallable[_recall_pb2.GetRecallTraceRequest, _recall_pb2.RecallTrace]  # type: ignore[assignment]
     """As in the public API."""
@@ -101,7 +101,7 @@ class RetrieverServiceServicer(metaclass=_abc_1.ABCMeta):
         self,
         request: _retriever_service_pb2.RecallRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_recall_pb2.RecallResponse, _abc.Awaitable[_recall_pb2.RecallResponse]]:
+    ) -> _typing.Union[_retriever_service_pb2.RecallResponse, _abc.Awaitable[_retriever_service_pb2.RecallResponse]]:
         """As in the public API, with the query's vectors, which the gateway made."""
 
     @_abc_1.abstractmethod

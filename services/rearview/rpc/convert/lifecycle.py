@@ -1,12 +1,22 @@
 """Lifecycle requests and answers."""
 
+from uuid import UUID
+
 from rearview.domain.audit import AuditFilter, AuditRecord
 from rearview.domain.dead_letter import DeadLetter
 from rearview.domain.errors import NotFound
-from rearview.domain.names import NamespaceName, parse_named, parse_namespace
+from rearview.domain.names import (
+    MemoryName,
+    NamespaceName,
+    parse_identified,
+    parse_memory,
+    parse_named,
+    parse_namespace,
+)
+from rearview.domain.operation import Operation
 from rearview.domain.paging import Page, PageRequest
 from rearview.domain.tier_statistics import GenerationStatistics, TierStatistics
-from rearview.rpc.convert.requests import next_page_token, page_from_proto
+from rearview.rpc.convert.requests import NIL, next_page_token, page_from_proto
 from rearview.rpc.convert.times import optional_time_to_proto, time_from_proto, time_to_proto
 from rearview.rpc.convert.violations import Violations
 from rearview.v1 import lifecycle_pb2, memory_pb2
@@ -14,6 +24,8 @@ from rearview.v1 import lifecycle_pb2, memory_pb2
 DEAD_LETTERS = "deadLetters"
 GENERATIONS = "modelGenerations"
 MAX_ACTION_CHARACTERS = 64
+OPERATIONS = "operations"
+MAX_REHYDRATED = 10_000
 _LARGEST_JOB = 2**63 - 1
 
 
@@ -140,3 +152,35 @@ def job_id_from_name(name: str) -> int:
     if not number.isascii() or not number.isdecimal() or int(number) > _LARGEST_JOB:
         raise NotFound("there is no such dead letter", resource_name=name)
     return int(number)
+
+
+def rehydrate_from_proto(request: lifecycle_pb2.RehydrateRequest) -> list[MemoryName]:
+    """Return the memories. Raises: InvalidFields, with every bad field."""
+    found = Violations()
+    if not 0 < len(request.names) <= MAX_REHYDRATED:
+        found.add("names", f"must name from 1 to {MAX_REHYDRATED} memories")
+        found.raise_if_any()
+    nobody = MemoryName("", NIL)
+    names = [found.attempt(nobody, parse_memory, name, f"names[{at}]") for at, name in enumerate(request.names)]
+    found.raise_if_any()
+    return list(dict.fromkeys(names))
+
+
+def operation_id_from_name(name: str) -> UUID:
+    """Return the id of `operations/{operation}`. Raises: InvalidFields."""
+    return parse_identified(name, OPERATIONS, "name")
+
+
+def operation_to_proto(operation: Operation) -> lifecycle_pb2.Operation:
+    """Return the operation's message."""
+    return lifecycle_pb2.Operation(
+        name=f"{OPERATIONS}/{operation.operation_id}",
+        kind=operation.kind.value,
+        done=operation.ended_at is not None,
+        completed=operation.completed,
+        total=operation.total,
+        counts=operation.counts,
+        error=operation.error,
+        start_time=time_to_proto(operation.started_at),
+        end_time=optional_time_to_proto(operation.ended_at),
+    )

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from rearview.domain.errors import InvalidFields, RearviewError
 from rearview.domain.event import MAX_CONTENT_CHARACTERS, MAX_METADATA_BYTES
-from rearview.domain.listing import ListMemories
+from rearview.domain.listing import KNOWN_ONCE, ListMemories
 from rearview.domain.memory import DEFAULT_PRIORITY, MAX_ENTITIES, Memory, MemoryState, MemoryType
 from rearview.domain.names import (
     EventName,
@@ -20,7 +20,7 @@ from rearview.domain.names import (
 from rearview.domain.paging import PageRequest
 from rearview.domain.recall import MemoryFilter
 from rearview.domain.text import EntityType
-from rearview.domain.writing import UPDATABLE_FIELDS, Remember, Remembered, UpdateMemory
+from rearview.domain.writing import UPDATABLE_FIELDS, Remember, Remembered, RequestKey, UpdateMemory
 from rearview.rpc.convert.filters import MAX_ENTITY_CHARACTERS, memory_filter_from_proto
 from rearview.rpc.convert.requests import (
     NIL,
@@ -207,12 +207,16 @@ def list_memories_from_proto(request: memory_service_pb2.ListMemoriesRequest, ke
     )
     if MemoryState.TOMBSTONED in states:
         found.add("states", "what is forgotten is never listed")
+    as_of = time_from_proto(request.as_of, "as_of", found) if request.HasField("as_of") else None
+    if as_of is not None and states:
+        found.add("states", "must be empty with as_of, which decides by time")
     wanted = ListMemories(
         namespace=parent.namespace,
         filter=found.attempt(
             MemoryFilter(), memory_filter_from_proto, request.filter, "filter", namespace=parent.namespace
         ),
-        states=states or frozenset({MemoryState.ACTIVE}),
+        states=states or (KNOWN_ONCE if as_of else frozenset({MemoryState.ACTIVE})),
+        as_of=as_of,
         page=page_from_proto(request, request.page_size, request.page_token, key, found),
     )
     found.raise_if_any()
@@ -282,12 +286,33 @@ def memory_to_proto(
             value=memory.fact.value,
             unit=memory.fact.unit,
             single_valued=memory.fact.single_valued,
+            denied=memory.fact.denied,
+            stance=memory.fact.stance,
+            category=memory.fact.category,
+            extractor=memory.fact.extractor,
+            prompt_version=memory.fact.prompt_version,
+            extraction_note=memory.fact.note,
         )
         if memory.fact
         else None,
         expire_time=optional_time_to_proto(memory.expires_at),
         etag=memory.etag,
     )
+
+
+def undo_supersession_from_proto(
+    request: memory_service_pb2.UndoSupersessionRequest,
+) -> tuple[MemoryName, RequestKey | None]:
+    """Return the memory that is to be active again, and the request's key.
+
+    Raises:
+        InvalidFields: with every bad field.
+    """
+    found = Violations()
+    name = found.attempt(_NO_MEMORY, parse_memory, request.name, "name")
+    key = request_key_from_proto(request, request.request_id, found)
+    found.raise_if_any()
+    return name, key
 
 
 def _session_of(name: str, parent: NamespaceName, found: Violations) -> str:

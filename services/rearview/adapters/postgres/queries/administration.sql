@@ -38,7 +38,7 @@ WHERE id = %(job)s AND args ->> 'tenant_id' = %(tenant_id)s::text AND status = '
 SELECT pg_notify('rearview_jobs', %(task)s)
 
 -- name: tiers
-SELECT tier, count(*), coalesce(sum(octet_length(content)), 0) FROM memory
+SELECT tier, count(*), coalesce(sum(coalesce(octet_length(content), cold_bytes)), 0) FROM memory
 WHERE tenant_id = %(tenant_id)s AND (%(namespace_id)s::uuid IS NULL OR namespace_id = %(namespace_id)s::uuid) AND state <> 4
 GROUP BY tier
 

@@ -84,6 +84,13 @@ WITH gone AS (
   WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(ids)s) RETURNING 1)
 SELECT count(*) FROM gone
 
+-- name: erase_memory_sources
+WITH gone AS (
+  DELETE FROM memory_source
+  WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
+    AND (memory_id = ANY (%(ids)s) OR source_memory_id = ANY (%(ids)s)) RETURNING 1)
+SELECT count(*) FROM gone
+
 -- name: erase_memory_stats
 WITH gone AS (
   DELETE FROM memory_stats

@@ -9,26 +9,100 @@ SELECT event_id FROM event
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s AND NOT tombstoned
 ORDER BY sequence
 
+-- What is derived goes when its last source does (derived_of), whatever session it was first told in.
 -- name: memories_of_session
 SELECT memory_id FROM memory
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s AND session_id <> ''
-  AND state <> 4
+  AND state <> 4 AND NOT derived
 UNION
 SELECT l.memory_id FROM memory_event l
 JOIN memory m ON m.tenant_id = l.tenant_id AND m.namespace_id = l.namespace_id AND m.memory_id = l.memory_id
 WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.event_id = ANY (%(event_ids)s) AND m.state <> 4
+  AND l.repeats IS NULL AND NOT m.derived
 
--- Events of these memories that no other memory needs.
+-- Other sessions that said again what this one had said first.
+-- name: repeating_sessions
+SELECT DISTINCT r.session_id FROM memory_event l
+JOIN memory_event r ON r.tenant_id = l.tenant_id AND r.namespace_id = l.namespace_id AND r.memory_id = l.memory_id
+WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.session_id = %(session_id)s AND l.repeats IS NULL
+  AND r.repeats IS NOT NULL AND r.session_id <> l.session_id
+
+-- What others said again is theirs still: it is looked at anew, and makes a memory of its own.
+-- name: revive_repetitions
+WITH revived AS (
+  UPDATE event e SET outcome = 1, capture = '{}', indexed_at = NULL
+  FROM memory_event l
+  WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.memory_id = ANY (%(memory_ids)s) AND l.repeats IS NOT NULL
+    AND e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id AND NOT e.tombstoned
+    AND e.outcome IN (4, 5)
+    AND NOT EXISTS (
+      SELECT FROM memory_event o
+      JOIN memory m ON m.tenant_id = o.tenant_id AND m.namespace_id = o.namespace_id AND m.memory_id = o.memory_id
+      WHERE o.tenant_id = l.tenant_id AND o.namespace_id = l.namespace_id AND o.event_id = l.event_id AND m.state <> 4 AND NOT m.derived)
+  RETURNING e.session_id, e.sequence)
+UPDATE session s
+SET indexed_sequence = least(s.indexed_sequence, r.first_sequence - 1), index_queued = true
+FROM (SELECT session_id, min(sequence) AS first_sequence FROM revived GROUP BY session_id) r
+WHERE s.tenant_id = %(tenant_id)s AND s.namespace_id = %(namespace_id)s AND s.session_id = r.session_id
+RETURNING s.session_id
+
+-- name: drop_revived_links
+DELETE FROM memory_event l USING event e
+WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.memory_id = ANY (%(memory_ids)s) AND l.repeats IS NOT NULL
+  AND e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id AND e.outcome = 1
+
+-- Events of these memories that no other memory needs. A fact derived from a turn is no reason to keep the turn, once
+-- what the turn is part of is forgotten; but a turn stays when only a fact of it is.
 -- name: events_of_memories
 SELECT DISTINCT l.event_id FROM memory_event l
 JOIN event e ON e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id
+JOIN memory f ON f.tenant_id = l.tenant_id AND f.namespace_id = l.namespace_id AND f.memory_id = l.memory_id
 WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.memory_id = ANY (%(memory_ids)s)
   AND NOT e.tombstoned
   AND NOT EXISTS (
     SELECT FROM memory_event o
     JOIN memory m ON m.tenant_id = o.tenant_id AND m.namespace_id = o.namespace_id AND m.memory_id = o.memory_id
     WHERE o.tenant_id = l.tenant_id AND o.namespace_id = l.namespace_id AND o.event_id = l.event_id
-      AND m.state <> 4 AND NOT m.memory_id = ANY (%(memory_ids)s))
+      AND m.state <> 4 AND NOT m.memory_id = ANY (%(memory_ids)s) AND (f.derived OR NOT m.derived))
+
+-- Facts and summaries that were made of these events or memories, with how many other sources each has left.
+-- name: derived_of
+WITH touched AS (
+  SELECT l.memory_id FROM memory_event l
+  WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.event_id = ANY (%(event_ids)s)
+  UNION
+  SELECT s.memory_id FROM memory_source s
+  WHERE s.tenant_id = %(tenant_id)s AND s.namespace_id = %(namespace_id)s AND s.source_memory_id = ANY (%(memory_ids)s))
+SELECT m.memory_id, m.derived, m.type = 7 AS summary,
+       (SELECT count(*) FROM memory_event l
+        JOIN event e ON e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id
+        WHERE l.tenant_id = m.tenant_id AND l.namespace_id = m.namespace_id AND l.memory_id = m.memory_id
+          AND NOT e.tombstoned AND NOT e.event_id = ANY (%(event_ids)s))
+       + (SELECT count(*) FROM memory_source s
+          JOIN memory o ON o.tenant_id = s.tenant_id AND o.namespace_id = s.namespace_id AND o.memory_id = s.source_memory_id
+          WHERE s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
+            AND o.state <> 4 AND NOT o.memory_id = ANY (%(memory_ids)s)) AS sources
+FROM touched t
+JOIN memory m ON m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = t.memory_id
+WHERE m.state <> 4 AND m.fact_subject IS NOT NULL AND NOT m.memory_id = ANY (%(memory_ids)s)
+
+-- Other values of the attributes that these memories are facts of.
+-- name: other_values
+SELECT DISTINCT k.memory_id FROM memory m
+JOIN memory k ON k.tenant_id = m.tenant_id AND k.namespace_id = m.namespace_id AND k.fact_subject = m.fact_subject
+  AND k.fact_attribute = m.fact_attribute
+WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = ANY (%(memory_ids)s)
+  AND k.state <> 4 AND k.type <> 7 AND k.single_valued
+LIMIT 1000
+
+-- name: facts_of_receipt
+SELECT l.memory_id FROM memory_event l JOIN event e ON e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id
+  AND e.event_id = l.event_id
+WHERE e.tenant_id = %(tenant_id)s AND e.namespace_id = %(namespace_id)s AND e.receipt_id = %(receipt_id)s
+UNION
+SELECT s.memory_id FROM memory_source s JOIN memory o ON o.tenant_id = s.tenant_id AND o.namespace_id = s.namespace_id
+  AND o.memory_id = s.source_memory_id
+WHERE o.tenant_id = %(tenant_id)s AND o.namespace_id = %(namespace_id)s AND o.receipt_id = %(receipt_id)s
 
 -- name: grace_period
 SELECT forget_grace_period FROM namespace WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
@@ -36,7 +110,7 @@ SELECT forget_grace_period FROM namespace WHERE tenant_id = %(tenant_id)s AND na
 -- name: tombstone_memories
 UPDATE memory SET state_before = state, state = 4, receipt_id = %(receipt_id)s, updated_at = %(now)s, version = version + 1
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(memory_ids)s)
-RETURNING octet_length(coalesce(content, ''))
+RETURNING coalesce(octet_length(content), cold_bytes, 0)
 
 -- name: tombstone_events
 UPDATE event SET tombstoned = true, receipt_id = %(receipt_id)s
@@ -91,16 +165,21 @@ FROM event e
 WHERE e.tenant_id = %(tenant_id)s AND e.namespace_id = %(namespace_id)s AND e.receipt_id = %(receipt_id)s
 GROUP BY e.session_id
 
--- A value that something newer has replaced meanwhile comes back as history.
+-- A value that something newer has replaced meanwhile comes back as history, and a summary as one that is to be told
+-- anew.
 -- name: restore_memories
 UPDATE memory m
 SET state = CASE WHEN m.state_before = 1 AND m.single_valued AND EXISTS (
       SELECT FROM memory o WHERE o.tenant_id = m.tenant_id AND o.namespace_id = m.namespace_id AND o.state = 1
         AND o.single_valued AND o.fact_subject = m.fact_subject AND o.fact_attribute = m.fact_attribute)
-    THEN 2 ELSE coalesce(m.state_before, 1) END,
+    THEN 2 WHEN m.type = 7 THEN 3 ELSE coalesce(m.state_before, 1) END,
+    valid_to = CASE WHEN m.state_before = 1 AND m.single_valued AND EXISTS (
+      SELECT FROM memory o WHERE o.tenant_id = m.tenant_id AND o.namespace_id = m.namespace_id AND o.state = 1
+        AND o.single_valued AND o.fact_subject = m.fact_subject AND o.fact_attribute = m.fact_attribute)
+    THEN coalesce(m.valid_to, %(now)s) ELSE m.valid_to END,
     state_before = NULL, receipt_id = NULL, updated_at = %(now)s, version = m.version + 1
 WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.receipt_id = %(receipt_id)s AND m.state = 4
-RETURNING octet_length(coalesce(m.content, ''))
+RETURNING coalesce(octet_length(m.content), m.cold_bytes, 0)
 
 -- name: restore_events
 UPDATE event SET tombstoned = false, receipt_id = NULL

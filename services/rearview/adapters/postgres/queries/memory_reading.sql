@@ -4,7 +4,8 @@
 SELECT m.memory_id, m.type, m.state, m.tier, m.content, m.priority, m.pinned, m.labels, m.metadata, m.entities, m.intent,
        m.valence, m.intensity, m.origin, m.trust, m.confidence, m.valid_from, m.valid_to, m.occurred_at, m.occurred_until,
        m.created_at, m.updated_at, m.expires_at, m.superseded_by, m.session_id, m.languages, g.generation_id, m.redactions,
-       m.fact_subject, m.fact_attribute, m.fact_value, m.fact_unit, m.single_valued, m.version,
+       m.fact_subject, m.fact_attribute, m.fact_value, m.fact_unit, m.single_valued, m.fact_value_key, m.fact_denied, m.fact_stance,
+       m.fact_category, m.fact_replaces, m.extractor, m.prompt_version, m.extraction_note, m.version,
        coalesce(s.access_count, 0) AS access_count, s.last_accessed_at,
        coalesce((SELECT json_agg(json_build_array(l.session_id, l.event_id) ORDER BY l.session_id, l.sequence)
                  FROM memory_event l
@@ -20,7 +21,8 @@ WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.memory_i
 SELECT m.memory_id, m.type, m.state, m.tier, m.content, m.priority, m.pinned, m.labels, m.metadata, m.entities, m.intent,
        m.valence, m.intensity, m.origin, m.trust, m.confidence, m.valid_from, m.valid_to, m.occurred_at, m.occurred_until,
        m.created_at, m.updated_at, m.expires_at, m.superseded_by, m.session_id, m.languages, g.generation_id, m.redactions,
-       m.fact_subject, m.fact_attribute, m.fact_value, m.fact_unit, m.single_valued, m.version,
+       m.fact_subject, m.fact_attribute, m.fact_value, m.fact_unit, m.single_valued, m.fact_value_key, m.fact_denied, m.fact_stance,
+       m.fact_category, m.fact_replaces, m.extractor, m.prompt_version, m.extraction_note, m.version,
        coalesce(s.access_count, 0) AS access_count, s.last_accessed_at,
        coalesce((SELECT json_agg(json_build_array(l.session_id, l.event_id) ORDER BY l.session_id, l.sequence)
                  FROM memory_event l
@@ -38,6 +40,14 @@ WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s
   AND (%(session)s::text IS NULL OR m.session_id = %(session)s::text)
   AND (%(labels)s::jsonb IS NULL OR m.labels @> %(labels)s::jsonb)
   AND (%(origins)s::int2[] IS NULL OR m.origin = ANY (%(origins)s::int2[]))
+  AND (%(as_of)s::timestamptz IS NULL OR (
+    least(m.occurred_at, m.created_at, m.valid_from) <= %(as_of)s::timestamptz
+    AND (m.valid_from IS NULL OR m.valid_from <= %(as_of)s::timestamptz)
+    AND (m.valid_to IS NULL OR m.valid_to > %(as_of)s::timestamptz)
+    AND (m.state = 1 OR m.valid_to IS NOT NULL OR coalesce(
+      (SELECT least(n.occurred_at, n.created_at) FROM memory n
+       WHERE n.tenant_id = m.tenant_id AND n.namespace_id = m.namespace_id AND n.memory_id = m.superseded_by),
+      m.updated_at) > %(as_of)s::timestamptz)))
   AND (%(after_created)s::timestamptz IS NULL OR m.created_at < %(after_created)s::timestamptz
        OR (m.created_at = %(after_created)s::timestamptz AND m.memory_id > %(after_id)s::uuid))
 ORDER BY m.created_at DESC, m.memory_id

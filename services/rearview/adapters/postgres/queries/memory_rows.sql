@@ -9,7 +9,8 @@ ORDER BY memory_id FOR UPDATE
 SELECT m.memory_id, m.type, m.state, m.tier, m.content, m.priority, m.pinned, m.labels, m.metadata, m.entities, m.intent,
        m.valence, m.intensity, m.origin, m.trust, m.confidence, m.valid_from, m.valid_to, m.occurred_at, m.occurred_until,
        m.created_at, m.updated_at, m.expires_at, m.superseded_by, m.session_id, m.languages, m.redactions, m.fact_subject,
-       m.fact_attribute, m.fact_value, m.fact_unit, m.single_valued, m.version, g.generation_id,
+       m.fact_attribute, m.fact_value, m.fact_unit, m.single_valued, m.fact_value_key, m.fact_denied, m.fact_stance,
+       m.fact_category, m.fact_replaces, m.extractor, m.prompt_version, m.extraction_note, m.version, g.generation_id,
        coalesce(s.access_count, 0) AS access_count, s.last_accessed_at,
        coalesce((SELECT json_agg(json_build_array(l.session_id, l.event_id) ORDER BY l.sequence) FROM memory_event l
                  WHERE l.tenant_id = m.tenant_id AND l.namespace_id = m.namespace_id AND l.memory_id = m.memory_id),

@@ -1,18 +1,53 @@
 -- Tenants' policies.
 
 -- name: get
-SELECT redaction_categories, redaction_vault, version FROM tenant_policy WHERE tenant_id = %(tenant_id)s
+SELECT redaction_categories, redaction_vault, version, warm_after, cold_after, max_hot_memories, hot_priority_floor
+FROM tenant_policy WHERE tenant_id = %(tenant_id)s
 
 -- Changes nothing when a version is given and is not the stored one; no row is version 0.
 -- name: update
-INSERT INTO tenant_policy AS p (tenant_id, redaction_categories, redaction_vault, version, updated_at)
-SELECT %(tenant_id)s, coalesce(%(categories)s::text[], '{}'), coalesce(%(vault)s::boolean, false), 1, %(now)s
+INSERT INTO tenant_policy AS p (tenant_id, redaction_categories, redaction_vault, warm_after, cold_after, max_hot_memories,
+                                hot_priority_floor, version, updated_at)
+SELECT %(tenant_id)s, coalesce(%(categories)s::text[], '{}'), coalesce(%(vault)s::boolean, false), %(warm_after)s::interval,
+       %(cold_after)s::interval, %(max_hot_memories)s::bigint, %(hot_priority_floor)s::real, 1, %(now)s
 WHERE coalesce(%(version)s::bigint, 0) = 0 OR EXISTS (SELECT FROM tenant_policy WHERE tenant_id = %(tenant_id)s)
 ON CONFLICT (tenant_id) DO UPDATE
 SET redaction_categories = coalesce(%(categories)s::text[], p.redaction_categories),
-    redaction_vault = coalesce(%(vault)s::boolean, p.redaction_vault), version = p.version + 1, updated_at = %(now)s
+    redaction_vault = coalesce(%(vault)s::boolean, p.redaction_vault),
+    warm_after = CASE WHEN 'warm_after' = ANY (%(mask)s::text[]) THEN excluded.warm_after ELSE p.warm_after END,
+    cold_after = CASE WHEN 'cold_after' = ANY (%(mask)s::text[]) THEN excluded.cold_after ELSE p.cold_after END,
+    max_hot_memories = CASE WHEN 'max_hot_memories' = ANY (%(mask)s::text[]) THEN excluded.max_hot_memories
+                            ELSE p.max_hot_memories END,
+    hot_priority_floor = CASE WHEN 'hot_priority_floor' = ANY (%(mask)s::text[]) THEN excluded.hot_priority_floor
+                              ELSE p.hot_priority_floor END,
+    version = p.version + 1, updated_at = %(now)s
 WHERE %(version)s::bigint IS NULL OR p.version = %(version)s
-RETURNING redaction_categories, redaction_vault, version
+RETURNING redaction_categories, redaction_vault, version, warm_after, cold_after, max_hot_memories, hot_priority_floor
+
+-- name: namespace_lifecycle
+SELECT coalesce(n.version, 0), n.warm_after, n.cold_after, n.max_hot_memories, n.hot_priority_floor,
+       t.warm_after, t.cold_after, t.max_hot_memories, t.hot_priority_floor
+FROM (SELECT %(tenant_id)s::uuid AS tenant_id) x
+LEFT JOIN tenant_policy t ON t.tenant_id = x.tenant_id
+LEFT JOIN namespace_policy n ON n.tenant_id = x.tenant_id AND n.namespace_id = %(namespace_id)s
+
+-- name: update_namespace_lifecycle
+INSERT INTO namespace_policy AS p (tenant_id, namespace_id, warm_after, cold_after, max_hot_memories, hot_priority_floor,
+                                   version, updated_at)
+SELECT %(tenant_id)s, %(namespace_id)s, %(warm_after)s::interval, %(cold_after)s::interval, %(max_hot_memories)s::bigint,
+       %(hot_priority_floor)s::real, 1, %(now)s
+WHERE coalesce(%(version)s::bigint, 0) = 0
+   OR EXISTS (SELECT FROM namespace_policy WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s)
+ON CONFLICT (tenant_id, namespace_id) DO UPDATE
+SET warm_after = CASE WHEN 'warm_after' = ANY (%(mask)s::text[]) THEN excluded.warm_after ELSE p.warm_after END,
+    cold_after = CASE WHEN 'cold_after' = ANY (%(mask)s::text[]) THEN excluded.cold_after ELSE p.cold_after END,
+    max_hot_memories = CASE WHEN 'max_hot_memories' = ANY (%(mask)s::text[]) THEN excluded.max_hot_memories
+                            ELSE p.max_hot_memories END,
+    hot_priority_floor = CASE WHEN 'hot_priority_floor' = ANY (%(mask)s::text[]) THEN excluded.hot_priority_floor
+                              ELSE p.hot_priority_floor END,
+    version = p.version + 1, updated_at = %(now)s
+WHERE %(version)s::bigint IS NULL OR p.version = %(version)s
+RETURNING version
 
 -- name: bump_epochs
 SELECT rearview_bump_epoch(n.tenant_id, n.namespace_id, true)

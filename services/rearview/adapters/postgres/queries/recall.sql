@@ -1,24 +1,19 @@
 -- Recall's statements; they run in one transaction and share its round trip.
 
 -- name: statistics
--- What fusion needs to know of the namespace, and the speakers whose names occur in the query.
-SELECT s.units, s.keyword_total, s.chinese_units, s.english_units,
-       ARRAY(SELECT p.speaker FROM speaker p
-             WHERE p.tenant_id = %(tenant)s AND p.namespace_id = %(namespace)s AND p.name <> ''
-               AND strpos(%(folded_query)s, lower(p.name)) > 0
-             ORDER BY p.speaker LIMIT 32),
-       ARRAY(SELECT p.name FROM speaker p
-             WHERE p.tenant_id = %(tenant)s AND p.namespace_id = %(namespace)s AND p.name <> ''
-               AND strpos(%(folded_query)s, lower(p.name)) > 0
-             ORDER BY p.speaker LIMIT 32)
-FROM (SELECT coalesce(max(n.units), 0) AS units, coalesce(max(n.keyword_total), 0) AS keyword_total,
-             coalesce(max(n.chinese_units), 0) AS chinese_units, coalesce(max(n.english_units), 0) AS english_units
-      FROM namespace_statistics n
-      WHERE n.tenant_id = %(tenant)s AND n.namespace_id = %(namespace)s) s;
-
--- name: term_frequencies
-SELECT t.keyword, t.units
-FROM rearview_query_terms(%(tenant)s, %(namespace)s, %(keywords)s::int4[], %(counts)s::float8[]) t;
+-- What fusion needs to know of the namespace, the speakers whose names occur in the query, and in how many units each of
+-- its terms occurs.
+SELECT coalesce(max(n.units), 0), coalesce(max(n.keyword_total), 0), coalesce(max(n.chinese_units), 0),
+       coalesce(max(n.english_units), 0), max(p.hashes), max(p.names), max(t.keywords), max(t.units)
+FROM (SELECT coalesce(array_agg(s.speaker ORDER BY s.speaker), '{}') AS hashes,
+             coalesce(array_agg(s.name ORDER BY s.speaker), '{}') AS names
+      FROM (SELECT s.speaker, s.name FROM speaker s
+            WHERE s.tenant_id = %(tenant)s AND s.namespace_id = %(namespace)s AND s.name <> ''
+              AND strpos(%(folded_query)s, lower(s.name)) > 0
+            ORDER BY s.speaker LIMIT 32) s) p
+CROSS JOIN (SELECT coalesce(array_agg(q.keyword), '{}') AS keywords, coalesce(array_agg(q.units), '{}') AS units
+            FROM rearview_query_terms(%(tenant)s, %(namespace)s, %(keywords)s::int4[], %(counts)s::float8[]) q) t
+LEFT JOIN namespace_statistics n ON n.tenant_id = %(tenant)s AND n.namespace_id = %(namespace)s;
 
 -- name: raw_turns
 SELECT r.event_id, r.session_id, r.role, r.speaker, r.occurred_at, r.score
@@ -42,10 +37,10 @@ WITH allowed AS MATERIALIZED (
       AND (%(labels)s::jsonb IS NULL OR m.labels @> %(labels)s::jsonb)
       AND (%(origins)s::int2[] IS NULL OR m.origin = ANY (%(origins)s::int2[]))
       AND (%(as_of)s::timestamptz IS NULL OR (
-        least(m.occurred_at, m.created_at) <= %(as_of)s::timestamptz
+        least(m.occurred_at, m.created_at, m.valid_from) <= %(as_of)s::timestamptz
         AND (m.valid_from IS NULL OR m.valid_from <= %(as_of)s::timestamptz)
         AND (m.valid_to IS NULL OR m.valid_to > %(as_of)s::timestamptz)
-        AND (m.state = 1 OR coalesce(
+        AND (m.state = 1 OR m.valid_to IS NOT NULL OR coalesce(
           (SELECT least(n.occurred_at, n.created_at) FROM memory n
            WHERE n.tenant_id = m.tenant_id AND n.namespace_id = m.namespace_id AND n.memory_id = m.superseded_by),
           m.updated_at) > %(as_of)s::timestamptz)))
@@ -56,7 +51,8 @@ query AS MATERIALIZED (
               ELSE rearview_rarest_terms(%(tenant)s, %(namespace)s, %(route_keywords)s::int4[], %(candidate_budget)s::bigint) END AS terms),
 by_vector AS MATERIALIZED (
   SELECT r.unit_id, r.exact FROM rearview_vector_route_{generation}(
-    %(tenant)s, %(namespace)s, %(vector)s::halfvec, %(unit_states)s::int2[], (SELECT ids FROM allowed), %(limit)s::int) r),
+    %(tenant)s, %(namespace)s, %(vector)s::halfvec, %(unit_states)s::int2[], (SELECT ids FROM allowed), %(limit)s::int,
+    false) r),
 by_keyword AS MATERIALIZED (
   SELECT r.unit_id FROM rearview_keyword_route_{generation}(
     %(tenant)s, %(namespace)s, (SELECT weights FROM query), (SELECT terms FROM query), %(unit_states)s::int2[],
@@ -109,10 +105,10 @@ unit AS (
   SELECT p.unit_id, p.routes, p.exact, f.memory_id, f.occurred_at, f.speaker, f.flags, f.embedding, f.sv
   FROM pool p JOIN search_unit_fresh_{generation} f
     ON f.tenant_id = %(tenant)s AND f.namespace_id = %(namespace)s AND f.unit_id = p.unit_id)
-SELECT u.unit_id, u.memory_id, u.occurred_at, u.speaker, u.flags, u.routes, u.exact,
+SELECT u.unit_id, u.memory_id, extract(epoch FROM u.occurred_at)::float8, u.speaker, u.flags, u.routes, u.exact,
        1 - (u.embedding <=> %(vector)s::halfvec) AS similarity, -(u.sv <#> q.weights) AS keyword_score,
        m.type, m.intensity, m.pinned, m.priority,
-       greatest(least(m.occurred_at, m.created_at), s.last_accessed_at) AS used_at, coalesce(s.access_count, 0) AS access_count,
+       extract(epoch FROM greatest(least(m.occurred_at, m.created_at), s.last_accessed_at))::float8 AS used_at, coalesce(s.access_count, 0) AS access_count,
        CASE WHEN cardinality(%(entities)s::text[]) = 0 THEN '{}'::text[]
             ELSE ARRAY(SELECT e FROM unnest(%(entities)s::text[]) AS e WHERE e = ANY (m.entity_keys)) END AS entity_matches
 FROM unit u
@@ -124,8 +120,22 @@ WHERE m.state = ANY (%(memory_states)s::int2[])
   AND (%(start)s::timestamptz IS NULL OR u.occurred_at >= %(start)s::timestamptz)
   AND (%(end)s::timestamptz IS NULL OR u.occurred_at < %(end)s::timestamptz);
 
+-- name: memory_contents
+-- Memories as an answer shows them, without their metadata and events.
+SELECT m.memory_id, m.type, m.state, m.tier, m.content, m.priority, m.pinned, m.labels, '{}'::json AS metadata, m.entities,
+       m.intent, m.valence, m.intensity, m.origin, m.trust, m.confidence, m.valid_from, m.valid_to, m.occurred_at,
+       m.occurred_until, m.created_at, m.updated_at, m.expires_at, m.superseded_by, m.session_id, m.languages,
+       g.generation_id, m.redactions, m.fact_subject, m.fact_attribute, m.fact_value, m.fact_unit, m.single_valued,
+       m.version, coalesce(s.access_count, 0) AS access_count, s.last_accessed_at, '[]'::json AS events
+FROM memory m
+JOIN model_generation g ON g.ordinal = m.generation
+LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
+WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.memory_id = ANY (%(memories)s::uuid[])
+  AND m.state <> 4;
+
 -- name: source_events
--- The turns behind the units that were chosen: the turn itself, or the first sources of a memory without turns.
+-- The turns behind the units that were chosen: the turn itself and then those that said it again, or the first sources of
+-- a memory without turns.
 SELECT c.unit_id, e.event_id, e.session_id, e.sequence, e.role, e.speaker, e.content, e.tool_call, e.image_caption,
        e.metadata, e.redactions, e.occurred_at, e.created_at
 FROM unnest(%(units)s::uuid[], %(memories)s::uuid[]) AS c (unit_id, memory_id)
@@ -133,11 +143,15 @@ CROSS JOIN LATERAL (
   SELECT c.unit_id AS event_id WHERE c.unit_id <> c.memory_id
   UNION ALL
   (SELECT l.event_id FROM memory_event l
+   WHERE c.unit_id <> c.memory_id AND l.tenant_id = %(tenant)s AND l.namespace_id = %(namespace)s AND l.repeats = c.unit_id
+   ORDER BY l.event_id LIMIT %(limit)s::int - 1)
+  UNION ALL
+  (SELECT l.event_id FROM memory_event l
    WHERE c.unit_id = c.memory_id AND l.tenant_id = %(tenant)s AND l.namespace_id = %(namespace)s AND l.memory_id = c.memory_id
    ORDER BY l.session_id, l.sequence LIMIT %(limit)s::int)) l
 JOIN event e ON e.tenant_id = %(tenant)s AND e.namespace_id = %(namespace)s AND e.event_id = l.event_id
 WHERE NOT e.tombstoned
-ORDER BY c.unit_id, e.session_id, e.sequence;
+ORDER BY c.unit_id, e.event_id <> c.unit_id, e.session_id, e.sequence;
 
 -- name: unindexed_events
 -- Turns that no memory holds, among those asked for. One that was indexed after it had been found still counts: its unit
@@ -160,3 +174,10 @@ SELECT EXISTS (SELECT FROM memory m
 
 -- name: current_generation
 SELECT g.ordinal, g.generation_id, g.dimension FROM model_generation g WHERE g.current;
+
+-- name: nearest
+-- The vector route alone, as recall asks it or exact: what the index finds of what there is. A list for each language.
+SELECT r.list, r.unit_id, r.exact
+FROM rearview_vector_route_{generation}(
+  %(tenant)s, %(namespace)s, %(vector)s::halfvec, %(unit_states)s::int2[], NULL, %(limit)s::int, %(exact)s::boolean) r
+ORDER BY r.list, r.distance;

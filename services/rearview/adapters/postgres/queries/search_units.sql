@@ -22,6 +22,10 @@ WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_i
 DELETE FROM search_unit_{generation}
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(memory_ids)s)
 
+-- name: delete_warm_units
+DELETE FROM search_unit_warm_{generation}
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(memory_ids)s)
+
 -- name: move_fresh_unit_times
 UPDATE search_unit_fresh_{generation} SET occurred_at = %(occurred_at)s
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND unit_id = %(unit_id)s
@@ -30,13 +34,17 @@ WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND unit_id 
 UPDATE search_unit_{generation} SET occurred_at = %(occurred_at)s
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND unit_id = %(unit_id)s
 
--- Fresh before main, always: a unit that moves meanwhile is then found in one of them.
+-- Fresh before main before warm, always: a unit that moves meanwhile is then found in one of them.
 -- name: tombstone_fresh_units
 UPDATE search_unit_fresh_{generation} SET state = 2
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(memory_ids)s)
 
 -- name: tombstone_units
 UPDATE search_unit_{generation} SET state = 2
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(memory_ids)s)
+
+-- name: tombstone_warm_units
+UPDATE search_unit_warm_{generation} SET state = 2
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(memory_ids)s)
 
 -- name: restore_fresh_units
@@ -51,10 +59,20 @@ FROM memory m
 WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.memory_id = ANY (%(memory_ids)s)
   AND m.tenant_id = u.tenant_id AND m.namespace_id = u.namespace_id AND m.memory_id = u.memory_id
 
+-- name: restore_warm_units
+UPDATE search_unit_warm_{generation} u SET state = CASE m.state WHEN 1 THEN 0 ELSE 1 END
+FROM memory m
+WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.memory_id = ANY (%(memory_ids)s)
+  AND m.tenant_id = u.tenant_id AND m.namespace_id = u.namespace_id AND m.memory_id = u.memory_id
+
 -- Units whose window was open when they were forgotten will not grow again, and were never counted (flag 16).
 -- name: close_fresh_units
 UPDATE search_unit_fresh_{generation} SET closed = true, flags = flags | 16::int2
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND unit_id = ANY (%(unit_ids)s)
+
+-- name: move_warm_unit_times
+UPDATE search_unit_warm_{generation} SET occurred_at = %(occurred_at)s
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND unit_id = %(unit_id)s
 
 -- name: merge
 WITH chosen AS (

@@ -18,6 +18,15 @@ WHERE e.tenant_id = %(tenant_id)s AND e.namespace_id = %(namespace_id)s AND e.se
   AND e.sequence > s.indexed_sequence AND e.outcome = 1 AND NOT e.tombstoned
 ORDER BY e.sequence LIMIT %(limit)s
 
+-- name: earlier_events
+SELECT e.event_id, e.sequence, e.role, e.speaker, e.content, e.tool_call, e.image_caption, e.redactions, e.occurred_at,
+       e.created_at
+FROM event e
+JOIN session s ON s.tenant_id = e.tenant_id AND s.namespace_id = e.namespace_id AND s.session_id = e.session_id
+WHERE e.tenant_id = %(tenant_id)s AND e.namespace_id = %(namespace_id)s AND e.session_id = %(session_id)s
+  AND e.sequence <= s.indexed_sequence AND NOT e.tombstoned
+ORDER BY e.sequence DESC LIMIT 4
+
 -- name: last_appended
 SELECT created_at FROM event
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s
@@ -44,14 +53,44 @@ WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND event_id
 SELECT event_id FROM open_window
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s ORDER BY sequence
 
+-- A turn's memory that is a fact, too, has its link already.
 -- name: link_events
-INSERT INTO memory_event (tenant_id, namespace_id, session_id, memory_id, event_id, sequence)
-SELECT %(tenant_id)s, %(namespace_id)s, %(session_id)s, r.memory_id, r.event_id, r.sequence
-FROM json_to_recordset(%(links)s::json) AS r (memory_id uuid, event_id uuid, sequence bigint)
+INSERT INTO memory_event (tenant_id, namespace_id, session_id, memory_id, event_id, sequence, repeats)
+SELECT %(tenant_id)s, %(namespace_id)s, %(session_id)s, r.memory_id, r.event_id, r.sequence, r.repeats
+FROM json_to_recordset(%(links)s::json) AS r (memory_id uuid, event_id uuid, sequence bigint, repeats uuid)
+ON CONFLICT DO NOTHING
+
+-- Said again is used again. Rows come in the order of their ids, so that two transactions never wait for each other.
+-- name: strengthen
+INSERT INTO memory_stats AS s (tenant_id, namespace_id, memory_id, access_count, last_accessed_at)
+SELECT %(tenant_id)s, %(namespace_id)s, r.memory_id, r.times, %(now)s
+FROM json_to_recordset(%(strengthened)s::json) AS r (memory_id uuid, times bigint) ORDER BY r.memory_id
+ON CONFLICT (tenant_id, namespace_id, memory_id) DO UPDATE
+SET access_count = s.access_count + excluded.access_count,
+    last_accessed_at = greatest(s.last_accessed_at, excluded.last_accessed_at)
+
+-- The earliest time counts, where a memory is one statement; an episode keeps the time of its own turns.
+-- name: said_earlier
+UPDATE memory m SET occurred_at = r.first_said_at, updated_at = %(now)s, version = m.version + 1
+FROM json_to_recordset(%(strengthened)s::json) AS r (memory_id uuid, first_said_at timestamptz)
+WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = r.memory_id
+  AND m.type NOT IN (1, 7) AND r.first_said_at < m.occurred_at
+
+-- How many turns an episode holds (not those that repeat it), and the last of them.
+-- name: turns_of_episode
+SELECT count(*) OVER () AS turns, e.event_id, e.sequence, e.role, e.speaker, e.content, e.tool_call, e.image_caption,
+       e.redactions, e.occurred_at, e.created_at
+FROM memory_event l
+JOIN event e ON e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id
+WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.memory_id = %(memory_id)s AND l.repeats IS NULL
+  AND NOT e.tombstoned
+ORDER BY e.sequence DESC LIMIT 1
 
 -- name: capture_events
-UPDATE event e SET outcome = r.outcome, importance = r.importance, capture = r.capture, indexed_at = %(now)s
-FROM json_to_recordset(%(captures)s::json) AS r (event_id uuid, outcome smallint, importance real, capture jsonb)
+UPDATE event e
+SET outcome = r.outcome, importance = r.importance, capture = r.capture, bands = r.bands, indexed_at = %(now)s
+FROM json_to_recordset(%(captures)s::json) AS r (event_id uuid, outcome smallint, importance real, capture jsonb,
+  bands int4[])
 WHERE e.tenant_id = %(tenant_id)s AND e.namespace_id = %(namespace_id)s AND e.event_id = r.event_id
 
 -- name: drop_windows

@@ -3,7 +3,7 @@
 -- name: ordinals
 SELECT ordinal FROM model_generation ORDER BY ordinal
 
--- Fresh before main, always: a unit that moves meanwhile is then found in one of them.
+-- Fresh before main before warm, always: a unit that moves meanwhile is then found in one of them.
 -- name: erase_fresh_units
 DELETE FROM search_unit_fresh_{generation}
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
@@ -15,6 +15,12 @@ DELETE FROM search_unit_{generation}
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
   AND (memory_id = ANY (%(memory_ids)s) OR unit_id = ANY (%(event_ids)s))
 RETURNING sv_keys(sv), closed AND flags & 16 = 0, flags
+
+-- name: erase_warm_units
+DELETE FROM search_unit_warm_{generation}
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
+  AND (memory_id = ANY (%(memory_ids)s) OR unit_id = ANY (%(event_ids)s))
+RETURNING sv_keys(sv), flags & 16 = 0, flags
 
 -- Keywords are locked in ascending order, as by those who count them up.
 -- name: lock_keywords

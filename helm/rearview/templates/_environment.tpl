@@ -1,0 +1,95 @@
+{{/*
+Which variables a service reads stands in files/services.yaml, which is generated from the services' own code. Places
+(addresses, ports, the object store) and settings go into a ConfigMap, secrets into the container's variables.
+*/}}
+
+{{/* Numbers as the services parse them: whole ones without an exponent. */}}
+{{- define "rearview.scalar" -}}
+{{- if and (kindIs "float64" .) (eq (floor .) .) -}}{{ int64 . }}{{- else -}}{{ . }}{{- end -}}
+{{- end -}}
+
+{{/* Call with (dict "root" $ "service" name "role" role "settings" dict). */}}
+{{- define "rearview.configData" -}}
+{{- $facts := index (.root.Files.Get "files/services.yaml" | fromYaml) .service -}}
+{{- range $facts.places }}
+{{ . }}: {{ include "rearview.place" (dict "root" $.root "variable" . "service" $.service "role" $.role) | quote }}
+{{- end }}
+{{- $settings := merge (dict) .settings .root.Values.settings }}
+{{- range $key, $variable := $facts.settings }}
+{{- if hasKey $settings $key }}
+{{ $variable }}: {{ include "rearview.scalar" (get $settings $key) | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "rearview.place" -}}
+{{- $port := include "rearview.port" .service -}}
+{{- if eq .variable "REARVIEW_LISTEN" -}}{{ .root.Values.listenHost }}:{{ $port }}
+{{- else if eq .variable "REARVIEW_METRICS_PORT" -}}{{ include "rearview.port" "metrics" }}
+{{- else if eq .variable "REARVIEW_WRITER_ROLE" -}}{{ .role }}
+{{- else if hasSuffix "_ADDRESS" .variable -}}
+{{- $to := .variable | trimPrefix "REARVIEW_" | trimSuffix "_ADDRESS" | lower -}}
+{{- include "rearview.address" (dict "root" .root "to" $to) -}}
+{{- else if eq .variable "REARVIEW_S3_ENDPOINT" -}}{{ include "rearview.s3Endpoint" .root }}
+{{- else if eq .variable "REARVIEW_S3_BUCKET" -}}{{ .root.Values.s3.bucket }}
+{{- else if eq .variable "REARVIEW_S3_SECURE" -}}{{ include "rearview.s3Secure" .root }}
+{{- else -}}{{ fail (printf "the chart does not know what to set %s to" .variable) }}
+{{- end -}}
+{{- end -}}
+
+{{/* All pods behind a headless service: gRPC channels balance over them, which one virtual address would prevent. */}}
+{{- define "rearview.address" -}}
+{{- $host := printf "%s-%s" (include "rearview.fullname" .root) .to -}}
+dns:///{{ $host }}.{{ .root.Release.Namespace }}.svc.{{ .root.Values.clusterDomain }}:{{ include "rearview.port" .to }}
+{{- end -}}
+
+{{- define "rearview.s3Endpoint" -}}
+{{- if .Values.s3.endpoint -}}{{ .Values.s3.endpoint }}
+{{- else if .Values.minio.bundled -}}{{ include "rearview.fullname" . }}-minio:{{ include "rearview.port" "minio" }}
+{{- else -}}{{ fail "s3.endpoint must name an S3 store, or minio.bundled must be true" }}
+{{- end -}}
+{{- end -}}
+
+{{- define "rearview.s3Secure" -}}
+{{- and .Values.s3.secure (not (and .Values.minio.bundled (not .Values.s3.endpoint))) -}}
+{{- end -}}
+
+{{/* Whether the chart's own Secret holds a key: "yes" or "". */}}
+{{- define "rearview.ownSecret" -}}
+{{- $values := .root.Values -}}
+{{- $item := get $values.secrets .key | default dict -}}
+{{- $generated := dict
+  "internalKey" true "operatorKey" true
+  "databaseUrl" $values.postgresql.bundled "operatorDatabaseUrl" $values.postgresql.bundled
+  "databaseOwnerUrl" $values.postgresql.bundled "redisUrl" $values.redis.bundled
+  "s3AccessKey" $values.minio.bundled "s3SecretKey" $values.minio.bundled -}}
+{{- if $item.value -}}yes
+{{- else if and (not $item.existingSecret) (not $values.secrets.existingSecret) $values.secrets.generate (get $generated .key) -}}yes
+{{- end -}}
+{{- end -}}
+
+{{/* A secretKeyRef, empty when an optional secret is not given. Call with (dict "root" $ "key" key "required" bool). */}}
+{{- define "rearview.secretKeyRef" -}}
+{{- $secrets := .root.Values.secrets -}}
+{{- $item := get $secrets .key | default (dict "key" (.key | kebabcase)) -}}
+{{- if $item.existingSecret }}
+secretKeyRef: {name: {{ $item.existingSecret }}, key: {{ $item.key }}}
+{{- else if include "rearview.ownSecret" . }}
+secretKeyRef: {name: {{ include "rearview.fullname" .root }}-{{ ternary "migrations" "secrets" (eq .key "databaseOwnerUrl") }}, key: {{ $item.key }}}
+{{- else if $secrets.existingSecret }}
+secretKeyRef: {name: {{ $secrets.existingSecret }}, key: {{ $item.key }}{{ if not .required }}, optional: true{{ end }}}
+{{- else if .required -}}
+{{ fail (printf "secrets.%s needs a value or an existingSecret" .key) }}
+{{- end }}
+{{- end -}}
+
+{{- define "rearview.secretEnv" -}}
+{{- $facts := index (.root.Files.Get "files/services.yaml" | fromYaml) .service -}}
+{{- range $secret := $facts.secrets }}
+{{- with include "rearview.secretKeyRef" (dict "root" $.root "key" $secret.key "required" $secret.required) }}
+- name: {{ $secret.variable }}
+  valueFrom:
+    {{- . | trim | nindent 4 }}
+{{- end }}
+{{- end }}
+{{- end -}}

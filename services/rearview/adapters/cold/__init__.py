@@ -1,0 +1,1 @@
+"""Cold segments: their format, their objects, and the reader that searches them."""

@@ -1,0 +1,105 @@
+"""Recall's routes over cold segments: the index parts say what matches, the database how it stands."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from rearview.adapters.cold.cold_reader import ColdReader
+from rearview.adapters.postgres.database import Database
+from rearview.adapters.postgres.queries import load_queries
+from rearview.adapters.postgres.recall_store import search_parameters
+from rearview.domain.bm25 import inverse_document_frequency
+from rearview.domain.cold import ColdHit, ColdQuestion
+from rearview.domain.errors import DeadlineExceeded
+from rearview.domain.search_unit import UnitFlag
+from rearview.ports.found_units import NO_UNITS, FoundUnits
+from rearview.ports.recall_store import Found, Generation, Search
+
+_SQL = load_queries("recall_cold")
+
+
+class SegmentRoutes:
+    """The `ColdRoutes` port. No connection is held while object storage is read."""
+
+    def __init__(self, database: Database, reader: ColdReader) -> None:
+        self._database = database
+        self._reader = reader
+
+    async def find(
+        self, tenant_id: UUID, search: Search, found: Found, generation: Generation, *, timeout_seconds: float
+    ) -> FoundUnits:
+        """Return what the segments hold for a search; see `ColdRoutes.find`."""
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                return await self._find(tenant_id, search, found, generation, timeout_seconds)
+        except TimeoutError as error:
+            raise DeadlineExceeded("cold segments were not searched within the deadline", stage="cold") from error
+
+    async def _find(
+        self, tenant_id: UUID, search: Search, found: Found, generation: Generation, timeout_seconds: float
+    ) -> FoundUnits:
+        # Vectors of other generations are not compared, and their segments are rewritten when their time comes.
+        segments = [segment for segment in found.segments if segment.generation == generation.ordinal]
+        if not segments:
+            return NO_UNITS
+        parameters = search_parameters(search)
+        allowed: frozenset[UUID] | None = None
+        named: frozenset[UUID] = frozenset()
+        if parameters["restricted"] or search.entity_keys:
+            async with self._database.transaction(tenant_id, timeout_seconds=timeout_seconds) as connection:
+                if parameters["restricted"]:
+                    rows = await (await connection.execute(_SQL["allowed"], parameters)).fetchall()
+                    allowed = frozenset(row[0] for row in rows)
+                if search.entity_keys:
+                    rows = await (await connection.execute(_SQL["named"], parameters)).fetchall()
+                    named = frozenset(row[0] for row in rows)
+        hits = await self._reader.search(segments, _question(search, found, allowed, named))
+        ids = sorted({hit.memory_id for hit in hits})
+        if not ids:
+            return NO_UNITS
+        async with self._database.transaction(tenant_id, timeout_seconds=timeout_seconds) as connection:
+            rows = await (await connection.execute(_SQL["standing"], {**parameters, "memories": ids})).fetchall()
+        standing = {row[0]: row for row in rows}
+        return FoundUnits.of_rows([_row(hit, standing[hit.memory_id]) for hit in hits if hit.memory_id in standing])
+
+
+def _question(search: Search, found: Found, allowed: frozenset[UUID] | None, named: frozenset[UUID]) -> ColdQuestion:
+    statistics = found.statistics
+    both = statistics.chinese_units > 0 and statistics.english_units > 0
+    weights: Mapping[int, float] = {
+        term: count * inverse_document_frequency(statistics.units, statistics.frequencies.get(term, 0))
+        for term, count in (search.terms.items() if search.keyword_route else ())
+    }
+    return ColdQuestion(
+        vector=search.vector,
+        weights=weights,
+        ranges=search.time_ranges,
+        allowed=allowed,
+        named=named,
+        start=search.filter.start,
+        end=search.filter.end,
+        languages=(int(UnitFlag.CHINESE), int(UnitFlag.ENGLISH)) if both else (0,),
+        limit=search.limit,
+    )
+
+
+def _row(hit: ColdHit, row: tuple[Any, ...]) -> tuple[Any, ...]:
+    _, kind, intensity, pinned, priority, used_at, access_count, entity_matches = row
+    return (
+        hit.unit_id,
+        hit.memory_id,
+        hit.occurred_at.timestamp(),
+        hit.speaker,
+        hit.flags,
+        hit.routes,
+        float("nan") if hit.similarity is None else hit.similarity,
+        hit.keyword_score,
+        kind,
+        intensity,
+        pinned,
+        priority,
+        used_at.timestamp(),
+        access_count,
+        entity_matches,
+    )

@@ -1,0 +1,366 @@
+"""The bytes of a cold segment: one object, an index part in front that is searched, payload blocks behind it.
+
+    magic, length of the header (uint32, little endian), header (JSON), index streams, payload blocks
+
+Each index stream is an Arrow IPC stream, uncompressed, so that its columns are used where they lie; each payload block
+is one of BLOCK_MEMORIES memories, compressed with zstd. Vectors are kept as int8 with a scale in the index, and what is
+missing to their exact half-precision bits in the payload. docs/decisions/0007-cold-segments.md has the reasons.
+"""
+
+import json
+import os
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from rearview.domain.cold import ColdContent, ColdMemory, ColdUnit
+
+MAGIC = b"RVCOLD01"
+BLOCK_MEMORIES = 32
+ALIGNMENT = 64
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_PREFIX = struct.Struct("<8sI")
+_MICROSECOND = timedelta(microseconds=1)
+
+BLOCK_SCHEMA = pa.schema(
+    [
+        ("content", pa.large_utf8()),
+        ("metadata", pa.large_utf8()),
+        ("entities", pa.large_utf8()),
+        ("low", pa.large_binary()),
+        ("high", pa.large_binary()),
+    ]
+)
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=3))
+
+
+class SegmentDamaged(Exception):
+    """Bytes that are no segment, or not the whole of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedSegment:
+    """A segment's bytes; the first `index_bytes` are its index part."""
+
+    data: bytes
+    index_bytes: int
+    block_offsets: tuple[int, ...]
+    memories: int
+    units: int
+
+
+def encode_segment(memories: Sequence[ColdMemory], dimension: int) -> EncodedSegment:
+    """Return the bytes of a segment of these memories, in this order. No two encodings have the same bytes: the header
+    is salted, so that a late retry cannot bring back an object that was purged."""
+    units = [unit for memory in memories for unit in memory.units]
+    exact = _stacked([unit.embedding for unit in units], dimension)
+    codes, scales = _quantised(exact)
+    bits = exact.view(np.uint16)
+    missing = bits - _half_bits(codes, scales)
+    starts = np.zeros(len(memories) + 1, np.int32)
+    np.cumsum([len(memory.units) for memory in memories], out=starts[1:])
+    streams = {
+        "memories": {
+            "memory_id": _ids([memory.memory_id.bytes for memory in memories]),
+            "unit_end": pa.array(starts[1:]),
+        },
+        "units": {
+            "unit_id": _ids([unit.unit_id.bytes for unit in units]),
+            "memory": pa.array(np.repeat(np.arange(len(memories), dtype=np.int32), np.diff(starts))),
+            "occurred": pa.array(np.array([microseconds(unit.occurred_at) for unit in units], np.int64)),
+            "speaker": pa.array(np.array([unit.speaker for unit in units], np.int32)),
+            "flags": pa.array(np.array([unit.flags for unit in units], np.int16)),
+            "type": pa.array(np.array([unit.type for unit in units], np.int16)),
+            "scale": pa.array(scales),
+            "code": _fixed(codes.view(np.uint8), dimension),
+        },
+        **_postings([(unit.terms, unit.weights) for unit in units]),
+    }
+    encoded = {name: _stream(columns) for name, columns in streams.items()}
+    blocks = []
+    for first in range(0, len(memories), BLOCK_MEMORIES):
+        chosen = memories[first : first + BLOCK_MEMORIES]
+        at = [slice(starts[first + i], starts[first + i + 1]) for i in range(len(chosen))]
+        batch = pa.record_batch(
+            [
+                pa.array([memory.content for memory in chosen], pa.large_utf8()),
+                pa.array([memory.metadata for memory in chosen], pa.large_utf8()),
+                pa.array([memory.entities for memory in chosen], pa.large_utf8()),
+                pa.array([(missing[one] & 0xFF).astype(np.uint8).tobytes() for one in at], pa.large_binary()),
+                pa.array([(missing[one] >> 8).astype(np.uint8).tobytes() for one in at], pa.large_binary()),
+            ],
+            schema=BLOCK_SCHEMA,
+        )
+        with pa.BufferOutputStream() as sink:
+            with pa.ipc.new_stream(sink, BLOCK_SCHEMA, options=_COMPRESSED) as writer:
+                writer.write_batch(batch)
+            blocks.append(sink.getvalue().to_pybytes())
+    return _assembled(encoded, blocks, len(memories), len(units), dimension)
+
+
+class SegmentIndex:
+    """The index part of a segment, over bytes that stay where they are.
+
+    Attributes:
+        memory_ids: (m,) of 16 bytes. unit_ids: (n,) of 16 bytes.
+        unit_memory: (n,) int32 rows. occurred: (n,) int64 microseconds since 1970.
+        codes: (n, d) int8, to be multiplied by scales (n,) float32.
+    """
+
+    def __init__(self, buffer: Any) -> None:
+        """Read the index; `buffer` holds at least the index part.
+
+        Raises:
+            SegmentDamaged: these are not the bytes of an index part.
+        """
+        view = memoryview(buffer)
+        try:
+            magic, length = _PREFIX.unpack_from(view, 0)
+            if magic != MAGIC:
+                raise SegmentDamaged("not a segment")
+            header = json.loads(bytes(view[_PREFIX.size : _PREFIX.size + length]))
+            tables = {name: _batch(view[at : at + size]) for name, (at, size) in header["streams"].items()}
+        except (struct.error, ValueError, KeyError, pa.ArrowException) as error:
+            raise SegmentDamaged("the index part cannot be read") from error
+        self.dimension: int = header["dimension"]
+        self.block_offsets: list[int] = header["blocks"]
+        self.total_bytes: int = header["blocks"][-1]
+        memories, units = tables["memories"], tables["units"]
+        self.memory_ids = _fixed_view(memories["memory_id"], 16).view("S16").reshape(-1)
+        self.unit_ends = memories["unit_end"].to_numpy()
+        self.unit_ids = _fixed_view(units["unit_id"], 16)
+        self.unit_memory = units["memory"].to_numpy()
+        self.occurred = units["occurred"].to_numpy()
+        self.speakers = units["speaker"].to_numpy()
+        self.flags = units["flags"].to_numpy()
+        self.types = units["type"].to_numpy()
+        self.scales = units["scale"].to_numpy()
+        self.codes = _fixed_view(units["code"], self.dimension).view(np.int8)
+        self.terms = tables["terms"]["term"].to_numpy()
+        self.term_ends = tables["terms"]["end"].to_numpy()
+        self.posting_units = tables["postings"]["unit"].to_numpy()
+        self.posting_weights = tables["postings"]["weight"].to_numpy()
+
+    @property
+    def memory_count(self) -> int:
+        """How many memories the segment was written with."""
+        return len(self.memory_ids)
+
+    def memory_bytes(self, row: int) -> bytes:
+        """Return the id of a row's memory."""
+        return self.memory_ids[row : row + 1].tobytes()
+
+    def block_range(self, row: int) -> tuple[int, int]:
+        """Return where the block of a row lies: offset and size in the object."""
+        block = row // BLOCK_MEMORIES
+        start = self.block_offsets[block]
+        return start, self.block_offsets[block + 1] - start
+
+    def units_of(self, row: int) -> slice:
+        """Return which units are a row's."""
+        return slice(int(self.unit_ends[row - 1]) if row else 0, int(self.unit_ends[row]))
+
+    def postings_of(self, term: int) -> tuple[NDArray[Any], NDArray[np.float32]]:
+        """Return the units that hold a keyword, and its weights in them."""
+        at = int(np.searchsorted(self.terms, term))
+        if at >= len(self.terms) or int(self.terms[at]) != term:
+            return self.posting_units[:0], self.posting_weights[:0]
+        start = int(self.term_ends[at - 1]) if at else 0
+        end = int(self.term_ends[at])
+        return self.posting_units[start:end], self.posting_weights[start:end]
+
+    def terms_by_unit(self) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.int64]]:
+        """Return all postings by unit: terms, weights, and (n + 1,) where each unit's begin; terms ascend in each."""
+        terms = np.repeat(self.terms, np.diff(self.term_ends, prepend=np.int64(0)))
+        order = np.argsort(self.posting_units, kind="stable")
+        bounds = np.searchsorted(self.posting_units[order], np.arange(len(self.scales) + 1))
+        return terms[order], self.posting_weights[order], bounds
+
+
+class PayloadBlock:
+    """A payload block that was read."""
+
+    def __init__(self, data: bytes) -> None:
+        """Raises: SegmentDamaged."""
+        try:
+            self._batch = _batch(memoryview(data))
+        except pa.ArrowException as error:
+            raise SegmentDamaged("a payload block cannot be read") from error
+        self.size_bytes = self._batch.nbytes
+
+    def content(self, row: int) -> ColdContent:
+        """Return what a row of the segment (one of this block) keeps."""
+        at = row % BLOCK_MEMORIES
+        return ColdContent(*(self._batch[name][at].as_py() for name in ("content", "metadata", "entities")))
+
+    def embeddings(self, index: SegmentIndex, row: int) -> NDArray[np.float16]:
+        """Return the exact vectors of a row's units: (u, d) float16."""
+        at, units = row % BLOCK_MEMORIES, index.units_of(row)
+        low, high = (
+            np.frombuffer(self._batch[name][at].as_buffer(), np.uint8).reshape(-1, index.dimension)
+            for name in ("low", "high")
+        )
+        missing = low.astype(np.uint16) | (high.astype(np.uint16) << np.uint16(8))
+        return (_half_bits(index.codes[units], index.scales[units]) + missing).view(np.float16)
+
+
+def units_of(
+    index: SegmentIndex,
+    block: PayloadBlock,
+    row: int,
+    terms: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    bounds: NDArray[np.int64],
+) -> tuple[ColdUnit, ...]:
+    """Return a row's units as they were; the last three are `terms_by_unit` of the index."""
+    vectors, at = block.embeddings(index, row), index.units_of(row)
+    return tuple(
+        ColdUnit(
+            unit_id=UUID(bytes=index.unit_ids[unit].tobytes()),
+            occurred_at=moment_of(index.occurred[unit]),
+            speaker=int(index.speakers[unit]),
+            flags=int(index.flags[unit]),
+            type=int(index.types[unit]),
+            embedding=vectors[unit - at.start],
+            terms=terms[bounds[unit] : bounds[unit + 1]],
+            weights=weights[bounds[unit] : bounds[unit + 1]],
+        )
+        for unit in range(at.start, at.stop)
+    )
+
+
+def decode_segment(data: bytes) -> list[ColdMemory]:
+    """Return all memories of a segment, by row. Raises: SegmentDamaged."""
+    index = SegmentIndex(data)
+    terms, weights, bounds = index.terms_by_unit()
+    memories: list[ColdMemory] = []
+    for start, end in pairwise(index.block_offsets):
+        block = PayloadBlock(data[start:end])
+        for row in range(len(memories), min(len(memories) + BLOCK_MEMORIES, index.memory_count)):
+            units = units_of(index, block, row, terms, weights, bounds)
+            times = [unit.occurred_at for unit in units]
+            kept = block.content(row)
+            memories.append(
+                ColdMemory(
+                    memory_id=UUID(bytes=index.memory_bytes(row)),
+                    content=kept.content,
+                    metadata=kept.metadata,
+                    entities=kept.entities,
+                    first=min(times, default=EPOCH),
+                    last=max(times, default=EPOCH),
+                    units=units,
+                )
+            )
+    return memories
+
+
+def microseconds(moment: datetime) -> int:
+    """Return the microseconds since 1970."""
+    return (moment - EPOCH) // _MICROSECOND
+
+
+def moment_of(value: int) -> datetime:
+    """Return the moment so many microseconds after 1970."""
+    return EPOCH + timedelta(microseconds=int(value))
+
+
+def _quantised(exact: NDArray[np.float16]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    values = exact.astype(np.float32)
+    scales = (np.abs(values).max(axis=1, initial=0.0) / np.float32(127)).astype(np.float32)
+    divisors = np.where(scales > 0, scales, np.float32(1))
+    return np.rint(values / divisors[:, None]).astype(np.int8), scales
+
+
+def _half_bits(codes: NDArray[np.int8], scales: NDArray[np.float32]) -> NDArray[np.uint16]:
+    halves: NDArray[np.uint16] = (codes.astype(np.float32) * scales[:, None]).astype(np.float16).view(np.uint16)
+    return halves
+
+
+def _stacked(vectors: Sequence[NDArray[np.float16]], dimension: int) -> NDArray[np.float16]:
+    return np.stack(vectors) if vectors else np.zeros((0, dimension), np.float16)
+
+
+def _postings(bags: Sequence[tuple[NDArray[np.int32], NDArray[np.float32]]]) -> dict[str, dict[str, Any]]:
+    terms = np.concatenate([terms for terms, _ in bags]) if bags else np.zeros(0, np.int32)
+    weights = np.concatenate([weights for _, weights in bags]) if bags else np.zeros(0, np.float32)
+    units = np.repeat(np.arange(len(bags)), [len(terms) for terms, _ in bags]) if bags else np.zeros(0, np.int64)
+    order = np.argsort(terms, kind="stable")
+    distinct, counts = np.unique(terms, return_counts=True)
+    narrow = np.uint16 if len(bags) <= np.iinfo(np.uint16).max else np.uint32
+    return {
+        "terms": {"term": pa.array(distinct.astype(np.int32)), "end": pa.array(np.cumsum(counts).astype(np.int32))},
+        "postings": {
+            "unit": pa.array(units[order].astype(narrow)),
+            "weight": pa.array(weights[order].astype(np.float32)),
+        },
+    }
+
+
+def _assembled(
+    streams: dict[str, bytes], blocks: Sequence[bytes], memories: int, units: int, dimension: int
+) -> EncodedSegment:
+    def header(start: int) -> tuple[bytes, list[int]]:
+        directory, at = {}, start
+        for name, stream in streams.items():
+            directory[name] = (at, len(stream))
+            at = _aligned(at + len(stream))
+        offsets = [at]
+        for block in blocks:
+            offsets.append(offsets[-1] + len(block))
+        text = json.dumps(
+            {"salt": salt, "dimension": dimension, "streams": directory, "blocks": offsets}, separators=(",", ":")
+        )
+        return text.encode(), offsets
+
+    salt = os.urandom(16).hex()
+    start = ALIGNMENT
+    while True:
+        text, offsets = header(start)
+        needed = _aligned(_PREFIX.size + len(text))
+        if needed <= start:
+            break
+        start = needed
+    parts = [_PREFIX.pack(MAGIC, len(text)), text, bytes(start - _PREFIX.size - len(text))]
+    for stream in streams.values():
+        parts += [stream, bytes(_aligned(len(stream)) - len(stream))]
+    return EncodedSegment(b"".join([*parts, *blocks]), offsets[0], tuple(offsets), memories, units)
+
+
+def _aligned(position: int) -> int:
+    return -(-position // ALIGNMENT) * ALIGNMENT
+
+
+def _stream(columns: dict[str, Any]) -> bytes:
+    batch = pa.record_batch(columns)
+    with pa.BufferOutputStream() as sink:
+        with pa.ipc.new_stream(sink, batch.schema) as writer:
+            writer.write_batch(batch)
+        data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def _batch(view: memoryview) -> Any:
+    with pa.ipc.open_stream(pa.py_buffer(view)) as reader:
+        return reader.read_next_batch()
+
+
+def _ids(ids: Sequence[bytes]) -> Any:
+    return _fixed(np.frombuffer(b"".join(ids), np.uint8), 16)
+
+
+def _fixed(values: NDArray[np.uint8], width: int) -> Any:
+    data = np.ascontiguousarray(values)
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), data.size // width, [None, pa.py_buffer(data)])
+
+
+def _fixed_view(column: Any, width: int) -> NDArray[np.uint8]:
+    start = column.offset * width
+    return np.frombuffer(column.buffers()[1], np.uint8)[start : start + len(column) * width].reshape(-1, width)

@@ -1,0 +1,86 @@
+"""Epochs of namespaces, and the additions between two of them."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.queries import load_queries
+from rearview.domain.addition import Addition
+from rearview.ports.epochs import Epoch
+
+_SQL = load_queries("epochs")
+_TIMEOUT_SECONDS = 2.0
+_VALUE = np.dtype("<f2")
+
+MAX_ADDITIONS = 64
+
+
+class PostgresEpochs:
+    """The `Epochs` port. `dimension` is the length of the vectors that additions hold."""
+
+    def __init__(self, database: Database, dimension: int) -> None:
+        self._database = database
+        self._dimension = dimension
+
+    async def read(self, tenant_id: UUID, namespace_ids: Collection[UUID]) -> Mapping[UUID, Epoch]:
+        """Return the epochs of namespaces; see `Epochs.read`."""
+        place = {"tenant_id": tenant_id, "namespace_ids": list(namespace_ids)}
+        async with self._database.transaction(tenant_id, timeout_seconds=_TIMEOUT_SECONDS) as connection:
+            rows = await (await connection.execute(_SQL["read"], place)).fetchall()
+        breaking = dict.fromkeys(namespace_ids, 0)
+        additive: dict[UUID, dict[int, int]] = {namespace_id: {} for namespace_id in namespace_ids}
+        for namespace_id, slot, broken, added in rows:
+            breaking[namespace_id] += broken
+            additive[namespace_id][slot] = added
+        return {namespace_id: Epoch(breaking[namespace_id], additive[namespace_id]) for namespace_id in namespace_ids}
+
+    async def additions(
+        self, tenant_id: UUID, since: Mapping[UUID, Epoch], until: Mapping[UUID, Epoch]
+    ) -> Sequence[tuple[UUID, Addition]] | None:
+        """Return the additions between two readings; see `Epochs.additions`."""
+        moved = [
+            (namespace_id, slot, since[namespace_id].additive.get(slot, 0), number)
+            for namespace_id, epoch in until.items()
+            for slot, number in epoch.additive.items()
+            if number != since[namespace_id].additive.get(slot, 0)
+        ]
+        count = sum(number - before for _, _, before, number in moved)
+        if not moved:
+            return []
+        if count > MAX_ADDITIONS or any(number < before for _, _, before, number in moved):
+            return None
+        names = ("namespace_ids", "slots", "since", "until")
+        place: dict[str, Any] = {
+            name: list(values) for name, values in zip(names, zip(*moved, strict=True), strict=True)
+        }
+        async with self._database.transaction(tenant_id, timeout_seconds=_TIMEOUT_SECONDS) as connection:
+            cursor = await connection.execute(_SQL["additions"], {**place, "tenant_id": tenant_id})
+            rows = await cursor.fetchall()
+        if len(rows) != count:
+            return None
+        return [(row[0], self._addition(row)) for row in rows]
+
+    def _addition(self, row: Sequence[Any]) -> Addition:
+        _, session_id, keywords, entities, vectors, languages = row
+        values = np.frombuffer(vectors, dtype=_VALUE).astype(np.float32)
+        # Of another length they are of another model, and one row of them says that there are some.
+        whole = values.size % self._dimension == 0
+        rows = values.reshape(-1, self._dimension) if whole else values.reshape(1, -1)
+        return Addition(session_id, frozenset(keywords), frozenset(entities), rows, tuple(languages))
+
+
+async def note_addition(connection: Connection, tenant_id: UUID, namespace_id: UUID, addition: Addition) -> None:
+    """Raise the additive epoch of a namespace and note what was added."""
+    place = {
+        "tenant_id": tenant_id,
+        "namespace_id": namespace_id,
+        "session_id": addition.session_id,
+        "keywords": sorted(addition.keywords),
+        "entities": sorted(addition.entities),
+        "vectors": np.ascontiguousarray(addition.vectors, dtype=_VALUE).tobytes(),
+        "languages": list(addition.languages),
+    }
+    await connection.execute(_SQL["note_addition"], place)

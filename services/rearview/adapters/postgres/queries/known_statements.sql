@@ -1,0 +1,36 @@
+-- What a namespace may know already of what a batch of turns says.
+
+-- name: candidates
+-- Vector candidates come from the search tables, whose vectors are smoothed: they propose, and are compared afresh.
+WITH asked AS (
+  SELECT r.number, r.embedding, r.bands
+  FROM json_to_recordset(%(turns)s::json) AS r (number int, embedding halfvec, bands int4[])),
+proposed AS (
+  SELECT a.number, v.unit_id FROM asked a
+  CROSS JOIN LATERAL rearview_vector_route_{generation}(
+    %(tenant_id)s, %(namespace_id)s, a.embedding, '{0}'::int2[], NULL::uuid[], %(near)s::int) AS v
+  UNION
+  SELECT a.number, b.event_id FROM asked a
+  CROSS JOIN LATERAL rearview_events_by_bands(%(tenant_id)s, %(namespace_id)s, a.bands, %(alike)s::int) AS b),
+units AS (
+  SELECT u.unit_id, u.memory_id, u.flags, u.embedding FROM search_unit_fresh_{generation} u
+  WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.state = 0
+    AND u.unit_id IN (SELECT p.unit_id FROM proposed p)
+  UNION ALL
+  SELECT u.unit_id, u.memory_id, u.flags, u.embedding FROM search_unit_{generation} u
+  WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.state = 0
+    AND u.unit_id IN (SELECT p.unit_id FROM proposed p))
+SELECT DISTINCT ON (p.number, u.unit_id)
+       p.number, u.unit_id, u.memory_id, u.flags, m.type, m.occurred_at AS memory_occurred_at,
+       coalesce(1 - (u.embedding <=> a.embedding), 0) AS cosine,
+       CASE WHEN e.event_id IS NULL THEN m.content END AS memory_content,
+       e.event_id, e.sequence, e.role, e.speaker, e.content, e.tool_call, e.image_caption, e.redactions, e.occurred_at,
+       e.created_at
+FROM proposed p
+JOIN asked a ON a.number = p.number
+JOIN units u ON u.unit_id = p.unit_id
+JOIN memory m ON m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = u.memory_id
+  AND m.state = 1 AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
+LEFT JOIN event e ON e.tenant_id = %(tenant_id)s AND e.namespace_id = %(namespace_id)s AND e.event_id = u.unit_id
+WHERE (e.event_id IS NOT NULL AND NOT e.tombstoned) OR (e.event_id IS NULL AND m.type = 3 AND m.origin = 1)
+ORDER BY p.number, u.unit_id

@@ -1,0 +1,52 @@
+-- The warm part of recall: as `search` in recall.sql, from the table without a vector index.
+
+-- name: search
+WITH allowed AS MATERIALIZED (
+  SELECT CASE WHEN %(restricted)s::boolean THEN ARRAY(
+    SELECT m.memory_id FROM memory m
+    WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.tier = 2
+      AND m.state = ANY (%(memory_states)s::int2[])
+      AND (%(types)s::int2[] IS NULL OR m.type = ANY (%(types)s::int2[]))
+      AND (%(start)s::timestamptz IS NULL OR coalesce(m.occurred_until, m.occurred_at) >= %(start)s::timestamptz)
+      AND (%(end)s::timestamptz IS NULL OR m.occurred_at < %(end)s::timestamptz)
+      AND (%(filter_entities)s::text[] IS NULL OR m.entity_keys @> %(filter_entities)s::text[])
+      AND (%(session)s::text IS NULL OR m.session_id = %(session)s::text)
+      AND (%(labels)s::jsonb IS NULL OR m.labels @> %(labels)s::jsonb)
+      AND (%(origins)s::int2[] IS NULL OR m.origin = ANY (%(origins)s::int2[]))
+      AND (%(as_of)s::timestamptz IS NULL OR (
+        least(m.occurred_at, m.created_at, m.valid_from) <= %(as_of)s::timestamptz
+        AND (m.valid_from IS NULL OR m.valid_from <= %(as_of)s::timestamptz)
+        AND (m.valid_to IS NULL OR m.valid_to > %(as_of)s::timestamptz)
+        AND (m.state = 1 OR m.valid_to IS NOT NULL OR coalesce(
+          (SELECT least(n.occurred_at, n.created_at) FROM memory n
+           WHERE n.tenant_id = m.tenant_id AND n.namespace_id = m.namespace_id AND n.memory_id = m.superseded_by),
+          m.updated_at) > %(as_of)s::timestamptz)))
+  ) END AS ids),
+query AS MATERIALIZED (
+  SELECT rearview_query_weights(%(tenant)s, %(namespace)s, %(route_keywords)s::int4[], %(route_counts)s::float8[]) AS weights,
+         CASE WHEN %(restricted)s::boolean THEN %(route_keywords)s::int4[]
+              ELSE rearview_rarest_terms(%(tenant)s, %(namespace)s, %(route_keywords)s::int4[], %(candidate_budget)s::bigint) END AS terms),
+found AS MATERIALIZED (
+  SELECT r.unit_id, r.routes FROM rearview_warm_routes_{generation}(
+    %(tenant)s, %(namespace)s, %(vector)s::halfvec, (SELECT weights FROM query), (SELECT terms FROM query),
+    %(unit_states)s::int2[], (SELECT ids FROM allowed),
+    CASE WHEN cardinality(%(entities)s::text[]) > 0 THEN ARRAY(
+      SELECT e.memory_id FROM rearview_memories_by_entity(
+        %(tenant)s, %(namespace)s, %(entities)s::text[], %(memory_states)s::int2[], %(limit)s::int) e) END,
+    %(range_starts)s::timestamptz[], %(range_ends)s::timestamptz[], %(scan_limit)s::int, %(limit)s::int) r)
+SELECT u.unit_id, u.memory_id, extract(epoch FROM u.occurred_at)::float8, u.speaker, u.flags, f.routes,
+       CASE WHEN f.routes & 1 <> 0 THEN true END AS exact,
+       1 - (u.embedding <=> %(vector)s::halfvec) AS similarity, -(u.sv <#> q.weights) AS keyword_score,
+       m.type, m.intensity, m.pinned, m.priority,
+       extract(epoch FROM greatest(least(m.occurred_at, m.created_at), s.last_accessed_at))::float8 AS used_at, coalesce(s.access_count, 0) AS access_count,
+       CASE WHEN cardinality(%(entities)s::text[]) = 0 THEN '{}'::text[]
+            ELSE ARRAY(SELECT e FROM unnest(%(entities)s::text[]) AS e WHERE e = ANY (m.entity_keys)) END AS entity_matches
+FROM found f
+JOIN search_unit_warm_{generation} u ON u.tenant_id = %(tenant)s AND u.namespace_id = %(namespace)s AND u.unit_id = f.unit_id
+CROSS JOIN query q
+JOIN memory m ON m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.memory_id = u.memory_id
+LEFT JOIN memory_stats s ON s.tenant_id = %(tenant)s AND s.namespace_id = %(namespace)s AND s.memory_id = u.memory_id
+WHERE m.state = ANY (%(memory_states)s::int2[])
+  AND (m.expires_at IS NULL OR m.expires_at > %(now)s::timestamptz)
+  AND (%(start)s::timestamptz IS NULL OR u.occurred_at >= %(start)s::timestamptz)
+  AND (%(end)s::timestamptz IS NULL OR u.occurred_at < %(end)s::timestamptz);

@@ -1,0 +1,137 @@
+"""Several reading statements in one transaction and one round trip.
+
+A transaction inside psycopg's pipeline takes at least three round trips and some twenty waits on the event loop; recall
+would spend more on those than on everything else it does. Here all messages go out together, are flushed once, and the
+answers are read until the last one.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, LiteralString
+from uuid import UUID
+
+from psycopg import AsyncConnection, errors, pq
+from psycopg.abc import PQGen
+from psycopg.adapt import PyFormat, Transformer
+from psycopg.rows import RowMaker, TupleRow
+from psycopg.waiting import Ready, Wait
+
+_PARAMETER = re.compile(r"%\(([a-z_]+)\)s")
+_BEGIN = b"BEGIN READ ONLY"
+_COMMIT = b"COMMIT"
+_SETTINGS = b"SELECT set_config('app.tenant', $1, true), set_config('statement_timeout', $2, true)"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement with numbered parameters. `names` are those of the parameters, in the order of their numbers."""
+
+    text: bytes
+    names: tuple[str, ...]
+
+
+@cache
+def numbered(statement: LiteralString) -> Statement:
+    """Return a statement that has named parameters, as `%(tenant)s`, with numbers for them."""
+    numbers: dict[str, int] = {}
+
+    def number(match: re.Match[str]) -> str:
+        return f"${numbers.setdefault(match.group(1), len(numbers) + 1)}"
+
+    text = _PARAMETER.sub(number, statement).replace("%%", "%").encode()
+    return Statement(text, tuple(numbers))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A statement with its parameters, by name. `as_dictionaries`: whether a row is one, or a tuple."""
+
+    statement: Statement
+    parameters: Mapping[str, Any]
+    as_dictionaries: bool = False
+
+
+async def read_at_once(
+    connection: AsyncConnection[TupleRow], tenant_id: UUID | None, readings: Sequence[Reading], timeout_seconds: float
+) -> list[list[Any]]:
+    """Return the rows of each statement, all read on behalf of `tenant_id` in one transaction.
+
+    The connection is the caller's alone, is in no transaction, and is closed if this does not end well, since what is
+    still on its way would answer the next question. `timeout_seconds` bounds each statement on the server.
+
+    Raises:
+        psycopg.Error: a statement failed, or the connection did.
+    """
+    transformer = Transformer(connection)
+    settings = [str(tenant_id or ""), str(max(int(timeout_seconds * 1000), 1))]
+    pgconn = connection.pgconn
+    ended = False
+    pgconn.enter_pipeline_mode()
+    try:
+        _send(pgconn, _BEGIN)
+        pgconn.send_query_params(_SETTINGS, [value.encode() for value in settings])
+        for reading in readings:
+            names = reading.statement.names
+            values = transformer.dump_sequence(
+                [reading.parameters[name] for name in names], [PyFormat.AUTO] * len(names)
+            )
+            pgconn.send_query_params(
+                reading.statement.text,
+                values,
+                param_types=transformer.types,
+                param_formats=transformer.formats,
+                result_format=pq.Format.BINARY,
+            )
+        _send(pgconn, _COMMIT)
+        pgconn.pipeline_sync()
+        results = await connection.wait(_answers(pgconn))
+        pgconn.exit_pipeline_mode()
+        ended = True
+    finally:
+        if not ended:
+            await connection.close()
+    for result in results:
+        if result.status == pq.ExecStatus.FATAL_ERROR:
+            raise errors.error_from_result(result, encoding="utf-8")
+    # The first two are those of BEGIN and the settings, the last one that of COMMIT.
+    return [_rows(transformer, result, reading) for result, reading in zip(results[2:-1], readings, strict=True)]
+
+
+def _send(pgconn: pq.abc.PGconn, command: bytes) -> None:
+    pgconn.send_query_params(command, None)
+
+
+def _answers(pgconn: pq.abc.PGconn) -> PQGen[list[pq.abc.PGresult]]:
+    """Return the result of each statement, once all are there."""
+    results: list[pq.abc.PGresult] = []
+    unsent = pgconn.flush()
+    while True:
+        # Who goes on waiting after a cancellation begins with `next`, which sends nothing.
+        ready: int | None = yield Wait.RW if unsent else Wait.R
+        if unsent:
+            unsent = pgconn.flush()
+        if ready is None or not ready & Ready.R:
+            continue
+        pgconn.consume_input()
+        while not pgconn.is_busy():
+            result = pgconn.get_result()
+            if result is None:
+                continue  # the end of one statement's results
+            if result.status == pq.ExecStatus.PIPELINE_SYNC:
+                return results
+            results.append(result)
+
+
+def _rows(transformer: Any, result: pq.abc.PGresult, reading: Reading) -> list[Any]:
+    transformer.set_pgresult(result)
+    make: RowMaker[Any] = tuple
+    if reading.as_dictionaries:
+        names = [(result.fname(at) or b"").decode() for at in range(result.nfields)]
+
+        def make(values: Sequence[Any]) -> dict[str, Any]:
+            return dict(zip(names, values, strict=True))
+
+    rows: list[Any] = transformer.load_rows(0, result.ntuples, make)
+    return rows

@@ -1,0 +1,81 @@
+"""Calls about tiers: policies, sweeps, rehydration."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from google.protobuf.field_mask_pb2 import FieldMask
+
+from rearview.client.call import LIFECYCLE_SERVICE, NAMESPACE_SERVICE, Call, Defaults, call, read
+from rearview.client.values import namespace_name, resource_name
+from rearview.rpc.convert.times import duration_to_proto
+from rearview.v1 import lifecycle_pb2, namespace_pb2
+
+
+def get_namespace_policy(defaults: Defaults, *, namespace: str | None = None) -> Call[lifecycle_pb2.LifecyclePolicy]:
+    """Read when memories of a namespace move between tiers."""
+    request = namespace_pb2.GetNamespacePolicyRequest(name=namespace_name(defaults, namespace))
+    return read(NAMESPACE_SERVICE, "GetNamespacePolicy", request, lifecycle_pb2.LifecyclePolicy)
+
+
+def update_namespace_policy(
+    defaults: Defaults,
+    *,
+    namespace: str | None = None,
+    warm_after: timedelta | None = None,
+    cold_after: timedelta | None = None,
+    max_hot_memories: int | None = None,
+    hot_priority_floor: float | None = None,
+    etag: str = "",
+) -> Call[lifecycle_pb2.LifecyclePolicy]:
+    """Override the tenant's lifecycle policy in a namespace; what is not given stays as it is. Admin."""
+    policy = lifecycle_pb2.LifecyclePolicy(
+        warm_after=None if warm_after is None else duration_to_proto(warm_after),
+        cold_after=None if cold_after is None else duration_to_proto(cold_after),
+        max_hot_memories=max_hot_memories or 0,
+        hot_priority_floor=hot_priority_floor or 0.0,
+        etag=etag,
+    )
+    given = {
+        "warm_after": warm_after,
+        "cold_after": cold_after,
+        "max_hot_memories": max_hot_memories,
+        "hot_priority_floor": hot_priority_floor,
+    }
+    request = namespace_pb2.UpdateNamespacePolicyRequest(
+        name=namespace_name(defaults, namespace),
+        policy=policy,
+        update_mask=FieldMask(paths=[name for name, value in given.items() if value is not None]),
+    )
+    return call(NAMESPACE_SERVICE, "UpdateNamespacePolicy", request, lifecycle_pb2.LifecyclePolicy, repeatable=not etag)
+
+
+def tier_stats(
+    defaults: Defaults, *, namespace: str | None = None, whole_tenant: bool = False
+) -> Call[lifecycle_pb2.GetTierStatsResponse]:
+    """Count the memories of each tier, of a namespace or of the whole tenant. Admin."""
+    name = "" if whole_tenant else namespace_name(defaults, namespace)
+    request = lifecycle_pb2.GetTierStatsRequest(namespace=name)
+    return read(LIFECYCLE_SERVICE, "GetTierStats", request, lifecycle_pb2.GetTierStatsResponse)
+
+
+def run_sweep(
+    defaults: Defaults, *, namespace: str | None = None, whole_tenant: bool = False, dry_run: bool = False
+) -> Call[lifecycle_pb2.Operation]:
+    """Apply the lifecycle policy now, or (`dry_run`) count what it would move. Returns at once. Admin."""
+    name = "" if whole_tenant else namespace_name(defaults, namespace)
+    request = lifecycle_pb2.RunSweepRequest(namespace=name, dry_run=dry_run)
+    return call(LIFECYCLE_SERVICE, "RunSweep", request, lifecycle_pb2.Operation, repeatable=True)
+
+
+def get_operation(defaults: Defaults, operation: str) -> Call[lifecycle_pb2.Operation]:
+    """Read how far an operation has come. Admin."""
+    del defaults  # operations are of the tenant
+    request = lifecycle_pb2.GetOperationRequest(name=resource_name("operations", operation))
+    return read(LIFECYCLE_SERVICE, "GetOperation", request, lifecycle_pb2.Operation)
+
+
+def rehydrate(defaults: Defaults, memories: Sequence[str]) -> Call[lifecycle_pb2.Operation]:
+    """Bring memories back to the hot tier, by name. Returns at once. Admin."""
+    del defaults  # the names tell the namespaces
+    request = lifecycle_pb2.RehydrateRequest(names=memories)
+    return call(LIFECYCLE_SERVICE, "Rehydrate", request, lifecycle_pb2.Operation, repeatable=True)

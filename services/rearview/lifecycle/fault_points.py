@@ -1,0 +1,29 @@
+"""Named points between the steps of a move at which a test lets the process die, as a power cut would."""
+
+import os
+import signal
+
+FAULT_POINTS = (
+    "warm.moved",
+    "cold.read",
+    "cold.written",
+    "cold.verified",
+    "cold.committed",
+    "rewrite.read",
+    "rewrite.written",
+    "rewrite.verified",
+    "rewrite.committed",
+    "garbage.erased",
+)
+
+
+class FaultPoints:
+    """Ends the process at one point, if one is named; the configuration of a test names it, no other does."""
+
+    def __init__(self, deadly: str = "") -> None:
+        self._deadly = deadly
+
+    def reach(self, point: str) -> None:
+        """Say that a point is reached."""
+        if point == self._deadly:
+            os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,186 @@
+"""One pass over a namespace: memories go to the tiers where the policy wants them."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from rearview.domain.errors import Conflict
+from rearview.domain.lifecycle_policy import LifecyclePolicy
+from rearview.domain.memory import Tier
+from rearview.lifecycle.cold_moves import ColdMoves
+from rearview.lifecycle.fault_points import FaultPoints
+from rearview.ports.clock import Clock
+from rearview.ports.tiering import Lease, Rehydrator, TierStore
+
+HOT_TO_WARM, WARM_TO_COLD, TO_HOT = "hot_to_warm", "warm_to_cold", "to_hot"
+COMPACTED, ERASED, ORPHANS = "segments_compacted", "objects_erased", "orphans_deleted"
+
+OnProgress = Callable[[Mapping[str, int]], Awaitable[None]]
+"""Is told what was done since it was told last, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepLimits:
+    """`run` memories move at most in one pass, `step` in one transaction. A lease that is not renewed for `lease` goes
+    to whoever asks."""
+
+    run: int = 50_000
+    step: int = 500
+    lease: timedelta = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What a pass did, by name, and whether there is more to do."""
+
+    counts: Mapping[str, int]
+    more: bool
+
+
+class Sweeper:
+    """Sweeps namespaces; several workers may, one at a time a namespace."""
+
+    def __init__(
+        self,
+        store: TierStore,
+        moves: ColdMoves,
+        rehydrator: Rehydrator,
+        clock: Clock,
+        *,
+        limits: SweepLimits,
+        faults: FaultPoints,
+    ) -> None:
+        self._store = store
+        self._moves = moves
+        self._rehydrator = rehydrator
+        self._clock = clock
+        self._limits = limits
+        self._faults = faults
+
+    async def sweep(self, tenant_id: UUID, namespace_id: UUID, on_progress: OnProgress) -> Swept:
+        """Make one bounded pass.
+
+        Raises:
+            Conflict: another worker sweeps the namespace.
+            Unavailable: a store does not do its part; what was moved, is, and the next pass goes on.
+        """
+        lease = await self._store.acquire(tenant_id, namespace_id, length=self._limits.lease)
+        if lease is None:
+            raise Conflict("another worker sweeps this namespace", retry_after_seconds=1.0)
+        swept = False
+        try:
+            done = _Pass(on_progress, self._limits.run)
+            await self._pass(lease, done)
+            swept = done.left > 0
+        finally:
+            await self._store.release(lease, swept=swept)
+        return Swept(done.counts, more=not swept)
+
+    async def plan(self, tenant_id: UUID, namespace_id: UUID) -> Mapping[str, int]:
+        """Return what a sweep would move, by name, counting no further than one pass goes. Raises: Unavailable."""
+        policy, now, most = await self._store.policy(tenant_id, namespace_id), self._clock.now(), self._limits.run
+        floor = policy.hot_priority_floor
+        warm = now - policy.warm_after
+        used = await self._store.used(tenant_id, namespace_id, cutoff=warm, limit=most)
+        old = await self._store.unused(tenant_id, namespace_id, Tier.HOT, cutoff=warm, floor=floor, limit=most)
+        over = await self._store.excess(tenant_id, namespace_id, most=policy.max_hot_memories, floor=floor, limit=most)
+        cold = now - policy.cold_after
+        colder: set[UUID] = set()
+        for tier in (Tier.HOT, Tier.WARM):
+            colder.update(await self._store.unused(tenant_id, namespace_id, tier, cutoff=cold, floor=floor, limit=most))
+        return {
+            TO_HOT: len(used),
+            HOT_TO_WARM: len(set(old) | set(over)),
+            WARM_TO_COLD: len(colder - set(used)),
+        }
+
+    async def _pass(self, lease: Lease, done: "_Pass") -> None:
+        policy = await self._store.policy(lease.tenant_id, lease.namespace_id)
+        await self._bring_back(lease, policy, done)
+        await self._make_warm(lease, policy, done)
+        await self._make_cold(lease, policy, done)
+        await self._store.renew(lease, length=self._limits.lease)
+        await done.note(COMPACTED, await self._moves.compact(lease))
+        await done.note(ERASED, await self._moves.delete_garbage(lease))
+        await done.note(ORPHANS, await self._moves.sweep_orphans(lease))
+
+    async def _bring_back(self, lease: Lease, policy: LifecyclePolicy, done: "_Pass") -> None:
+        tenant_id, namespace_id = lease.tenant_id, lease.namespace_id
+        ids = await self._store.used(
+            tenant_id, namespace_id, cutoff=self._clock.now() - policy.warm_after, limit=done.left
+        )
+        for first in range(0, len(ids), self._limits.step):
+            part = ids[first : first + self._limits.step]
+            await done.move(TO_HOT, await self._rehydrator.rehydrate(tenant_id, namespace_id, part))
+
+    async def _make_warm(self, lease: Lease, policy: LifecyclePolicy, done: "_Pass") -> None:
+        tenant_id, namespace_id, floor = lease.tenant_id, lease.namespace_id, policy.hot_priority_floor
+        cutoff = self._clock.now() - policy.warm_after
+        old = await self._store.unused(tenant_id, namespace_id, Tier.HOT, cutoff=cutoff, floor=floor, limit=done.left)
+        for first in range(0, len(old), self._limits.step):
+            part = old[first : first + self._limits.step]
+            moved = await self._store.make_warm(lease, part, cutoff=cutoff, floor=floor, now=self._clock.now())
+            self._faults.reach("warm.moved")
+            await done.move(HOT_TO_WARM, moved)
+        if done.left <= 0:
+            return
+        over = await self._store.excess(
+            tenant_id, namespace_id, most=policy.max_hot_memories, floor=floor, limit=done.left
+        )
+        for first in range(0, len(over), self._limits.step):
+            part = over[first : first + self._limits.step]
+            moved = await self._store.make_warm(lease, part, cutoff=None, floor=floor, now=self._clock.now())
+            await done.move(HOT_TO_WARM, moved)
+
+    async def _make_cold(self, lease: Lease, policy: LifecyclePolicy, done: "_Pass") -> None:
+        cutoff = self._clock.now() - policy.cold_after
+        ids = await self._store.unused(
+            lease.tenant_id,
+            lease.namespace_id,
+            Tier.WARM,
+            cutoff=cutoff,
+            floor=policy.hot_priority_floor,
+            limit=max(done.left, 0),
+        )
+        await self._moves.make_cold(lease, ids, done.moved_now(WARM_TO_COLD))
+        await done.tell()
+
+
+class _Pass:
+    """What one pass has done, and how much more it may."""
+
+    def __init__(self, on_progress: OnProgress, most: int) -> None:
+        self.counts: Counter[str] = Counter()
+        self.left = most
+        self._untold: Counter[str] = Counter()
+        self._on_progress = on_progress
+
+    async def move(self, name: str, count: int) -> None:
+        """Note moved memories and tell of them."""
+        self.moved_now(name)(count)
+        await self.tell()
+
+    def moved_now(self, name: str) -> Callable[[int], None]:
+        """Return what notes moved memories without telling."""
+
+        def note(count: int) -> None:
+            self.left -= count
+            self.counts[name] += count
+            self._untold[name] += count
+
+        return note
+
+    async def note(self, name: str, count: int) -> None:
+        """Note and tell what else was done."""
+        self.counts[name] += count
+        self._untold[name] += count
+        await self.tell()
+
+    async def tell(self) -> None:
+        """Tell what was not told yet."""
+        told = +self._untold
+        self._untold.clear()
+        if told:
+            await self._on_progress(told)

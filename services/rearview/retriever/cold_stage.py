@@ -1,0 +1,77 @@
+"""Recall beyond the hot and warm tiers: when segments are searched, and how what they hold joins the rest."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from rearview.domain.cold import filled
+from rearview.domain.errors import RearviewError
+from rearview.domain.memory import Tier
+from rearview.ports.cold_recall import ColdRoutes
+from rearview.ports.found_units import of_all_tiers
+from rearview.ports.recall_store import Chosen, Found, Generation, Loaded, Search
+from rearview.ports.tiering import ColdContents
+
+LEAST_SECONDS = 0.1
+"""With less left nobody looks into segments unasked."""
+
+
+class ColdStage:
+    """Searches segments, and loads the content of what was found in them. Neither raises: what fails is left out."""
+
+    def __init__(self, routes: ColdRoutes, contents: ColdContents) -> None:
+        self._routes = routes
+        self._contents = contents
+
+    async def join(
+        self,
+        tenant_id: UUID,
+        searches: Sequence[Search],
+        found: Sequence[Found],
+        generation: Generation | None,
+        seconds: float,
+    ) -> tuple[list[Found], bool]:
+        """Return what was found with the units of segments, and whether all that should be searched was."""
+        if generation is None:
+            return list(found), True
+
+        async def one(search: Search, hot: Found) -> Found | None:
+            if not hot.segments:
+                return hot
+            try:
+                units = await self._routes.find(tenant_id, search, hot, generation, timeout_seconds=seconds)
+            except RearviewError:
+                return None
+            return replace(hot, units=of_all_tiers([hot.units, units], search.route_limit(hot.statistics)))
+
+        joined = await asyncio.gather(*(one(search, hot) for search, hot in zip(searches, found, strict=True)))
+        whole = [new or hot for new, hot in zip(joined, found, strict=True)]
+        return whole, all(one is not None for one in joined)
+
+    async def fill(
+        self, tenant_id: UUID, chosen: Sequence[Chosen], loaded: Sequence[Loaded], seconds: float
+    ) -> tuple[list[Loaded], bool]:
+        """Return what was loaded with the content of its cold memories; those that cannot be read are left out."""
+        parts = await asyncio.gather(
+            *(self._fill(tenant_id, one, part, seconds) for one, part in zip(chosen, loaded, strict=True))
+        )
+        return [part for part, _ in parts], all(well for _, well in parts)
+
+    async def _fill(self, tenant_id: UUID, chosen: Chosen, loaded: Loaded, seconds: float) -> tuple[Loaded, bool]:
+        cold = [memory for memory in loaded.memories.values() if memory.tier is Tier.COLD]
+        if not cold:
+            return loaded, True
+        try:
+            async with asyncio.timeout(seconds):
+                contents = await self._contents.contents(
+                    tenant_id, chosen.scope.namespace_id, [memory.memory_id for memory in cold]
+                )
+        except (RearviewError, TimeoutError):
+            contents = {}
+        memories = {
+            memory_id: filled(memory, contents[memory_id]) if memory_id in contents else memory
+            for memory_id, memory in loaded.memories.items()
+            if memory.tier is not Tier.COLD or memory_id in contents
+        }
+        return replace(loaded, memories=memories), len(memories) == len(loaded.memories)

@@ -1,0 +1,1 @@
+"""Facts in the write path: read from turns, made self-contained, told as history."""

@@ -1,0 +1,93 @@
+"""Wrong values are refused, and the message says where and why."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.helm.tools import CHART, run, tool, values_set
+
+REFUSED = [
+    pytest.param({"gatway": {}}, "additional properties 'gatway' not allowed", id="unknown-key"),
+    pytest.param({"gateway": {"replica": 3}}, "additional properties 'replica' not allowed", id="unknown-nested-key"),
+    pytest.param({"gateway": {"replicas": 0}}, "/gateway/replicas': minimum: got 0, want 1", id="no-replica"),
+    pytest.param(
+        {"gateway": {"replicas": "three"}}, "/gateway/replicas': got string, want integer", id="text-replicas"
+    ),
+    pytest.param({"settings": {"logLevel": "loud"}}, "/settings/logLevel': value must be one of", id="log-level"),
+    pytest.param(
+        {"settings": {"embedder": "magic:ball"}}, "/settings/embedder': 'magic:ball' does not match", id="embedder"
+    ),
+    pytest.param(
+        {"retriever": {"settings": {"rerankDepth": 101}}},
+        "/retriever/settings/rerankDepth': maximum: got 101, want 100",
+        id="rerank-depth",
+    ),
+    pytest.param(
+        {"gateway": {"settings": {"redisSeconds": 1}}},
+        "/gateway/settings': additional properties 'redisSeconds' not allowed",
+        id="setting-of-another-service",
+    ),
+    pytest.param({"image": {"tag": "latest"}}, "/image/tag': 'not' failed", id="tag-latest"),
+    pytest.param({"image": {"pullPolicy": "Sometimes"}}, "/image/pullPolicy': value must be one of", id="pull-policy"),
+    pytest.param(
+        {"writer": {"image": {"repository": "writer", "digest": "sha256:abc"}}},
+        "/writer/image/digest': 'sha256:abc' does not match pattern",
+        id="digest",
+    ),
+    pytest.param(
+        {"lifecycle": {"resources": {"limits": {"memory": "1 GB"}}}},
+        "/lifecycle/resources/limits/memory': '1 GB' does not match pattern",
+        id="memory",
+    ),
+    pytest.param(
+        {"secrets": {"databaseUrl": {"value": "mysql://db/rearview"}}},
+        "/secrets/databaseUrl/value': 'mysql://db/rearview' does not match pattern",
+        id="database-url",
+    ),
+    pytest.param(
+        {"secrets": {"operatorKey": {"value": "letmein"}}},
+        "/secrets/operatorKey/value': 'letmein' does not",
+        id="operator-key",
+    ),
+    pytest.param(
+        {"secrets": {"internalKey": {"value": "short"}}}, "/secrets/internalKey/value': 'short' does", id="short-key"
+    ),
+    pytest.param(
+        {"secrets": {"redisUrl": {"value": "redis://r:6379", "existingSecret": "r"}}},
+        "/secrets/redisUrl': 'not' failed",
+        id="secret-given-twice",
+    ),
+    pytest.param({"postgresql": {"bundled": False}}, "/secrets/databaseUrl", id="no-database"),
+    pytest.param({"minio": {"bundled": False}}, "s3.endpoint must name an S3 store", id="no-object-store"),
+    pytest.param({"redis": {"bundled": False}}, "/secrets/redisUrl", id="no-redis"),
+    pytest.param({"secrets": {"generate": False}}, "/secrets/internalKey", id="no-keys"),
+    pytest.param({"ingress": {"enabled": True}}, "/ingress/host': minLength: got 0, want 1", id="ingress-without-host"),
+    pytest.param({"gatewayApi": {"enabled": True, "host": "a.example"}}, "/gatewayApi", id="route-without-parent"),
+    pytest.param({"tls": {"mode": "selfSigned"}}, "/tls/mode': value must be one of", id="tls-mode"),
+    pytest.param({"tls": {"mode": "existing"}}, "/tls/existingSecret': minLength", id="tls-without-secret"),
+    pytest.param({"tls": {"mode": "certManager"}}, "/tls/issuerRef/name': minLength", id="tls-without-issuer"),
+    pytest.param({"mcp": {"port": 70_000}}, "/mcp/port': maximum: got 70,000, want 65,535", id="port"),
+    pytest.param({"s3": {"bucket": "My_Bucket"}}, "/s3/bucket': 'My_Bucket' does not match", id="bucket"),
+    pytest.param({"s3": {"endpoint": "https://s3"}}, "/s3/endpoint': 'https://s3' does not match", id="s3-endpoint"),
+    pytest.param({"podSecurity": {"runAsUser": 0}}, "/podSecurity/runAsUser': minimum: got 0, want 1", id="root"),
+    pytest.param(
+        {"networkPolicy": {"externalCidrs": ["all"]}}, "/networkPolicy/externalCidrs/0': 'all' does", id="cidr"
+    ),
+    pytest.param(
+        {"gateway": {"autoscaling": {"kind": "hpa", "minReplicas": 5, "maxReplicas": 2}}},
+        "autoscaling of gateway: minReplicas is above maxReplicas",
+        id="fewer-than-least",
+    ),
+    pytest.param(
+        {"gateway": {"autoscaling": {"kind": "magic"}}}, "/gateway/autoscaling/kind': value must be", id="autoscaler"
+    ),
+]
+
+
+@pytest.mark.parametrize(("values", "message"), REFUSED)
+def test_refused(values: dict[str, Any], message: str) -> None:
+    options = [part for key, value in values.items() for part in ("--set-json", f"{key}={json.dumps(value)}")]
+    ended = run(tool("helm"), "template", "rv", CHART, "-f", values_set("no-mcp"), *options)
+    assert ended.returncode != 0
+    assert message in ended.stderr.replace("\n", " "), ended.stderr

@@ -1,0 +1,33 @@
+"""A TCP link that takes its time, for what happens when a server is far away or slow."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+
+@asynccontextmanager
+async def slow_link(host: str, port: int, delay_seconds: float) -> AsyncIterator[int]:
+    """Yield a local port whose connections go to `host:port`; what comes back is held up by `delay_seconds`."""
+
+    async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, seconds: float) -> None:
+        try:
+            while data := await reader.read(65_536):
+                await asyncio.sleep(seconds)
+                writer.write(data)
+                await writer.drain()
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there, back = await asyncio.open_connection(host, port)
+        await asyncio.gather(pump(reader, back, 0.0), pump(there, writer, delay_seconds))
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()

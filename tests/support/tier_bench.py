@@ -1,0 +1,244 @@
+"""Tiers over real PostgreSQL, Valkey and S3, beside a real writer that made what is to be moved.
+
+- `tiers`: one tenant with one namespace, `TierBench`.
+"""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+import pytest_asyncio
+
+from rearview.adapters.cold.cold_routes import SegmentRoutes
+from rearview.adapters.cold.opening import Cold, open_cold
+from rearview.adapters.postgres.database import Database
+from rearview.adapters.postgres.memory_reader import PostgresMemoryReader
+from rearview.adapters.postgres.recall_store import RECALL_SETTINGS, PostgresRecallStore
+from rearview.adapters.redis.connection import RedisConnection
+from rearview.adapters.redis.working_memory import RedisWorkingMemory
+from rearview.domain.ids import new_id
+from rearview.domain.memory import Tier
+from rearview.domain.principal import Scope
+from rearview.domain.recall import Recalled, RecallQuery
+from rearview.language.keyword_hashes import KeywordHashes
+from rearview.language.pii import PatternRedactor
+from rearview.language.query_reader import LanguageQueryReader
+from rearview.lifecycle.app import Tiers, open_tiers
+from rearview.lifecycle.config import LifecycleConfig
+from rearview.lifecycle.sweep import Swept
+from rearview.ports.embedder import Embedder
+from rearview.retriever.cold_reading import TieredMemoryReader
+from rearview.retriever.cold_stage import ColdStage
+from rearview.retriever.recall import Asked, Recall, RecallLimits
+from rearview.writer.app import open_writer
+from rearview.writer.config import WriterConfig
+from tests.support.hash_embedder import HashEmbedder
+from tests.support.stack import BucketAddress, DatabaseUrls
+from tests.support.writer_fixtures import SetClock, WriterBench, add_namespace
+
+TEXTS = (
+    "阳台的备用钥匙放在蓝色花盆下面。",
+    "The spare key for the balcony is under the blue flower pot, code KEY-20417.",
+    "明天 review 之前要把 draft 发给许航。",
+    "上海图书馆周一闭馆。",
+    "The dentist moved the appointment to the third floor.",
+    "预算上限是九千四百三十元。",
+)
+
+
+class _Unrecorded:
+    """Takes traces and counts of recalls that nobody reads."""
+
+    def record(self, *_: Any) -> None:
+        """Take a trace."""
+
+    def count_accesses(self, *_: Any) -> None:
+        """Take counts."""
+
+    def hand_out(self, *_: Any) -> None:
+        """Take what was returned."""
+
+
+@dataclass(frozen=True, slots=True)
+class TierBench:
+    """A writer's bench with the lifecycle and the retriever of the same namespace."""
+
+    writing: WriterBench
+    urls: DatabaseUrls
+    bucket: BucketAddress
+    config: LifecycleConfig
+    tiers: Tiers
+    cold: Cold
+    recaller: Recall
+    reader: TieredMemoryReader
+    embedder: Embedder
+
+    async def write(self, texts: Sequence[str] = TEXTS) -> list[UUID]:
+        """Remember texts; return their memories' ids."""
+        return [(await self.writing.remember(text)).memory.memory_id for text in texts]
+
+    async def age(self, days: float) -> None:
+        """Let so much time pass for all memories: they were written so much earlier."""
+        scope = self.writing.scope
+        await self.writing.rows(
+            "UPDATE memory SET updated_at = updated_at - make_interval(secs => %s) WHERE namespace_id = %s",
+            days * 86_400,
+            scope.namespace_id,
+        )
+
+    async def sweep(self) -> Swept:
+        """Make one pass."""
+
+        async def nobody(_counts: Any) -> None:
+            return None
+
+        return await self.tiers.sweeper.sweep(self.writing.scope.tenant_id, self.writing.scope.namespace_id, nobody)
+
+    async def make_cold(self) -> Swept:
+        """Let everything become cold."""
+        await self.age(100)
+        return await self.sweep()
+
+    async def recall(self, text: str, **options: Any) -> Recalled:
+        """Recall by text and vector."""
+        generation = self.embedder.generation
+        vectors = {generation.generation_id: generation.centre_one(await self.embedder.embed_query(text))}
+        query = replace(RecallQuery(text, self.writing.clock.moment), **options)
+        return await self.recaller.recall(Asked(query, [self.writing.scope], vectors))
+
+    async def contents(self, ids: Sequence[UUID]) -> list[str]:
+        """Return what memories say, wherever they are."""
+        return [(await self.reader.get(self.writing.scope, one)).content for one in ids]
+
+    async def tier_counts(self) -> dict[Tier, int]:
+        """Return how many memories are in each tier."""
+        rows = await self.writing.rows("SELECT tier, count(*) AS n FROM memory WHERE state <> 4 GROUP BY tier")
+        return {Tier(row["tier"]): row["n"] for row in rows}
+
+    async def assert_in_one_place(self) -> None:
+        """Every memory has its units in just the place of its tier, and every segment is pointed to rightly."""
+        units = await self.writing.rows(
+            "SELECT m.tier, (SELECT count(*) FROM search_unit_1 u WHERE u.memory_id = m.memory_id)"
+            " + (SELECT count(*) FROM search_unit_fresh_1 u WHERE u.memory_id = m.memory_id) AS hot,"
+            " (SELECT count(*) FROM search_unit_warm_1 u WHERE u.memory_id = m.memory_id) AS warm,"
+            " content IS NULL AS empty, segment_id IS NOT NULL AS pointed FROM memory m WHERE m.state <> 4"
+        )
+        for row in units:
+            places = (row["hot"] > 0, row["warm"] > 0, row["pointed"] and row["empty"])
+            assert places == tuple(row["tier"] == tier for tier in Tier), row
+
+    def objects(self) -> set[str]:
+        """Return the keys in the bucket."""
+        listed = self.bucket.client().list_objects(bucket_name=self.bucket.bucket, recursive=True)
+        return {each.object_name for each in listed if each.object_name}
+
+    def versions(self) -> list[tuple[str, str]]:
+        """Return all versions in the bucket, delete markers included."""
+        listed = self.bucket.client().list_objects(bucket_name=self.bucket.bucket, recursive=True, include_version=True)
+        return [(str(each.object_name), str(each.version_id)) for each in listed]
+
+    async def catalog(self) -> set[str]:
+        """Return the keys in the catalog."""
+        return {row["object_key"] for row in await self.writing.rows("SELECT object_key FROM cold_segment")}
+
+
+def lifecycle_config(database: DatabaseUrls, redis_url: str, bucket: BucketAddress, **more: Any) -> LifecycleConfig:
+    """Return a lifecycle's configuration."""
+    return LifecycleConfig.model_validate(
+        {
+            "database_url": database.service,
+            "redis_url": redis_url,
+            "internal_key": "k" * 32,
+            "listen": "127.0.0.1:0",
+            **storage(bucket),
+            **more,
+        }
+    )
+
+
+def storage(bucket: BucketAddress) -> dict[str, Any]:
+    """Return the values of `ObjectStorageConfig` for a bucket."""
+    return {
+        "s3_endpoint": bucket.endpoint,
+        "s3_access_key": bucket.access_key,
+        "s3_secret_key": bucket.secret_key,
+        "s3_bucket": bucket.bucket,
+        "s3_secure": False,
+        "s3_seconds": 10,
+    }
+
+
+def environment(config: LifecycleConfig) -> dict[str, str]:
+    """Return the variables of a configuration, for a process of its own."""
+    values = json.loads(config.model_dump_json())
+    secrets = {
+        name: getattr(config, name).get_secret_value() for name, value in values.items() if value == "**********"
+    }
+    return {
+        f"REARVIEW_{name.upper()}": str(value) for name, value in {**values, **secrets}.items() if value is not None
+    }
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def tiers(database: DatabaseUrls, redis_url: str, bucket: BucketAddress) -> AsyncIterator[TierBench]:
+    """One tenant at work."""
+    async with open_tier_bench(database, redis_url, bucket) as bench:
+        yield bench
+
+
+class open_tier_bench:  # noqa: N801 -- reads as a statement
+    """A context that yields a bench."""
+
+    def __init__(self, database: DatabaseUrls, redis_url: str, bucket: BucketAddress, **more: Any) -> None:
+        self._parts = database, redis_url, bucket
+        self._more = more
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> TierBench:
+
+        database, redis_url, bucket = self._parts
+        stack = self._stack
+        scope = Scope(new_id(), new_id(), "notes", principal="tester")
+        add_namespace(database.superuser, scope)
+        clock = SetClock()
+        embedder = HashEmbedder()
+        config = lifecycle_config(database, redis_url, bucket, **{"orphan_minutes": 0, **self._more})
+        writer_config = WriterConfig.model_validate(
+            {
+                "database_url": database.service,
+                "redis_url": redis_url,
+                "redis_seconds": 10,
+                "internal_key": "k" * 32,
+                "listen": "127.0.0.1:0",
+                **storage(bucket),
+            }
+        )
+        writer = await stack.enter_async_context(open_writer(writer_config, embedder=embedder, clock=clock))
+        work = await stack.enter_async_context(Database(database.service, vectors=False))
+        recalling = await stack.enter_async_context(Database(database.service, settings=dict(RECALL_SETTINGS)))
+        redis = await stack.enter_async_context(RedisConnection(redis_url, timeout_seconds=2.0))
+        tiers = await stack.enter_async_context(open_tiers(config, work, clock))
+        cold = await stack.enter_async_context(open_cold(config, work, clock))
+        recaller = Recall(
+            store=PostgresRecallStore(recalling),
+            working_memory=RedisWorkingMemory(redis, clock),
+            reader=LanguageQueryReader(),
+            hasher=KeywordHashes(),
+            redactor=PatternRedactor(),
+            recorder=_Unrecorded(),
+            clock=clock,
+            limits=RecallLimits(total_seconds=30.0),
+            cold=ColdStage(SegmentRoutes(recalling, cold.reader), cold.rehydrator),
+        )
+        bench = WriterBench(writer, scope, clock, database.superuser)
+        reader = TieredMemoryReader(PostgresMemoryReader(work), cold.rehydrator)
+        return TierBench(bench, database, bucket, config, tiers, cold, recaller, reader, embedder)
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+
+__all__ = ["TierBench", "open_tier_bench", "tiers"]

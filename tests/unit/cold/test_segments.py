@@ -1,0 +1,138 @@
+"""Segments: every bit comes back, damage is noticed, and a search finds what a search over everything finds."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import numpy as np
+import pytest
+
+from rearview.adapters.cold.segment_files import SegmentFiles
+from rearview.adapters.cold.segment_format import SegmentDamaged, SegmentIndex, decode_segment, encode_segment
+from rearview.adapters.cold.segment_search import ENTITY, KEYWORD, TIME, VECTOR, search_segment
+from rearview.domain.cold import ColdMemory, ColdQuestion, ColdUnit, Segment
+
+DIMENSION = 48
+START = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def memories(count: int, *, units: int = 1, seed: int = 1) -> list[ColdMemory]:
+    random = np.random.default_rng(seed)
+
+    def unit(at: int, part: int) -> ColdUnit:
+        vector = random.standard_normal(DIMENSION)
+        terms = np.unique(random.integers(1, 300, 12)).astype(np.int32)
+        return ColdUnit(
+            unit_id=UUID(int=at * 100 + part + 1),
+            occurred_at=START + timedelta(hours=at, microseconds=part),
+            speaker=at % 5,
+            flags=(4, 8, 12, 0)[at % 4],
+            type=3,
+            embedding=(vector / np.linalg.norm(vector)).astype(np.float16),
+            terms=terms,
+            weights=random.random(len(terms)).astype(np.float32),
+        )
+
+    return [
+        ColdMemory(
+            memory_id=UUID(int=(at + 1) << 64),
+            content=f"记忆 {at}: the key is in drawer {at}, 😀\n",
+            metadata='{"n": 1.10}',
+            entities="[]",
+            first=START + timedelta(hours=at),
+            last=START + timedelta(hours=at),
+            units=tuple(unit(at, part) for part in range(units)),
+        )
+        for at in range(count)
+    ]
+
+
+def segment(count: int, dead: tuple[int, ...] = ()) -> Segment:
+    return Segment(UUID(int=7), "key", 1, count, count, 0, 0, START, START + timedelta(hours=count), dead)
+
+
+@pytest.mark.parametrize(("count", "units"), [(1, 1), (31, 1), (33, 3), (100, 2), (2, 0)])
+def test_every_bit_comes_back(count: int, units: int) -> None:
+    written = memories(count, units=units)
+    encoded = encode_segment(written, DIMENSION)
+    read = decode_segment(encoded.data)
+    assert [(m.memory_id, m.content, m.metadata, m.entities) for m in read] == [
+        (m.memory_id, m.content, m.metadata, m.entities) for m in written
+    ]
+    for before, after in zip(written, read, strict=True):
+        for was, now in zip(before.units, after.units, strict=True):
+            assert (was.unit_id, was.occurred_at, was.speaker, was.flags, was.type) == (
+                *(now.unit_id, now.occurred_at, now.speaker, now.flags, now.type),
+            )
+            assert was.embedding.tobytes() == now.embedding.tobytes()
+            assert was.terms.tobytes() == now.terms.tobytes()
+            assert was.weights.tobytes() == now.weights.tobytes()
+
+
+def test_the_same_memories_never_make_the_same_object() -> None:
+    written = memories(3)
+    assert encode_segment(written, DIMENSION).data != encode_segment(written, DIMENSION).data
+
+
+@pytest.mark.parametrize("cut", [0, 5, 40, 400])
+def test_damage_is_noticed(cut: int) -> None:
+    data = encode_segment(memories(40), DIMENSION).data
+    with pytest.raises(SegmentDamaged):
+        SegmentIndex(data[:cut])
+
+
+def test_a_search_finds_what_a_search_over_everything_finds() -> None:
+    written = memories(400)
+    encoded = encode_segment(written, DIMENSION)
+    index = SegmentIndex(encoded.data[: encoded.index_bytes])
+    random = np.random.default_rng(3)
+    exact = np.stack([memory.units[0].embedding for memory in written]).astype(np.float32)
+    for _ in range(20):
+        vector = random.standard_normal(DIMENSION).astype(np.float32)
+        vector /= np.linalg.norm(vector)
+        weights = {int(term): float(random.random()) for term in random.integers(1, 300, 4)}
+        hits = search_segment(segment(400, dead=(5,)), index, ColdQuestion(vector, weights, limit=30))
+        nearest = [at for at in np.argsort(-(exact @ vector)) if at != 5][:10]
+        assert set(nearest) <= set(hits.units[hits.routes & VECTOR != 0])
+        scores = np.array(
+            [
+                sum(weights.get(int(term), 0.0) * weight for term, weight in zip(u.terms, u.weights, strict=True))
+                for u in (m.units[0] for m in written)
+            ]
+        )
+        scores[5] = 0
+        by_keyword = hits.units[hits.routes & KEYWORD != 0]
+        assert np.sort(scores[by_keyword]) == pytest.approx(np.sort(np.sort(scores)[::-1][: len(by_keyword)]))
+        assert 5 not in hits.units
+
+
+def test_filters_entities_and_times_are_kept_to() -> None:
+    written = memories(50)
+    index = SegmentIndex(encode_segment(written, DIMENSION).data)
+    vector = np.ones(DIMENSION, np.float32)
+    allowed = frozenset(memory.memory_id for memory in written[10:20])
+    hits = search_segment(segment(50), index, ColdQuestion(vector, {}, allowed=allowed))
+    assert set(hits.units) == set(range(10, 20))
+    told = ((START + timedelta(hours=3), START + timedelta(hours=6)),)
+    named = frozenset({written[30].memory_id})
+    hits = search_segment(segment(50), index, ColdQuestion(vector, {}, ranges=told, named=named, limit=5))
+    assert set(hits.units[hits.routes & TIME != 0]) == {3, 4, 5}
+    assert set(hits.units[hits.routes & ENTITY != 0]) == {30}
+    late = ColdQuestion(vector, {}, start=START + timedelta(hours=48))
+    assert set(search_segment(segment(50), index, late).units) == {48, 49}
+
+
+def test_copies_are_bounded_and_given_up_when_silent() -> None:
+    encoded = encode_segment(memories(40), DIMENSION)
+    data, now = encoded.data[: encoded.index_bytes], [0.0]
+    files = SegmentFiles(index_bytes=2 * len(data), block_bytes=0, idle_seconds=60, monotonic_seconds=lambda: now[0])
+    ids = [UUID(int=at) for at in range(1, 4)]
+    for segment_id in ids:
+        files.keep_index(segment_id, data)
+    assert files.segment_ids() == set(ids[1:])
+    assert files.index(ids[0]) is None
+    assert files.index(ids[1]) is not None
+    files.drop([ids[2]])
+    assert files.segment_ids() == {ids[1]}
+    now[0] = 61.0
+    files.drop_idle()
+    assert (files.segment_ids(), files.size_bytes) == (frozenset(), 0)
