@@ -10,11 +10,7 @@ from typing import Annotated
 
 import typer
 
-from rearview.adapters.models.cards import save_card
-from rearview.adapters.models.registry import CARDS_FOLDER, DEFAULT_MODEL
-from rearview.adapters.models.uncalibrated import calibrate_model
 from rearview.cli.output import DataDirOption, JsonOption, err, failures, print_figures
-from rearview.domain.generation import Prompts
 from rearview.embedded.paths import DataFolder
 
 
@@ -25,8 +21,9 @@ def register(app: typer.Typer) -> None:
 
 def calibrate(
     model: Annotated[
-        str, typer.Option(help="The built-in model, or a folder in the format of sentence-transformers.")
-    ] = DEFAULT_MODEL,
+        str | None,
+        typer.Option(help="A folder in the format of sentence-transformers; the built-in model unless given."),
+    ] = None,
     query_prompt: Annotated[
         str | None, typer.Option(help="What the model was trained to see before a query; else what its card says.")
     ] = None,
@@ -49,6 +46,11 @@ def calibrate(
 
       rearview calibrate --model ./models/bge-small-zh-v1.5 --write --json
     """
+    from rearview.adapters.models.cards import save_card
+    from rearview.adapters.models.registry import CARDS_FOLDER, DEFAULT_MODEL
+    from rearview.adapters.models.uncalibrated import calibrate_model
+    from rearview.domain.generation import Prompts
+
     models = DataFolder.choose(data_dir, os.environ).models
     prompts = None
     if query_prompt is not None or passage_prompt is not None:
@@ -57,7 +59,10 @@ def calibrate(
         with err.status("Calibrating ...") as status:
             measured = asyncio.run(
                 calibrate_model(
-                    model, models, prompts=prompts, progress=lambda step: status.update(f"Calibrating: {step} ...")
+                    model or DEFAULT_MODEL,
+                    models,
+                    prompts=prompts,
+                    progress=lambda step: status.update(f"Calibrating: {step} ..."),
                 )
             )
         path: Path | None = save_card(measured, models / CARDS_FOLDER) if write else None

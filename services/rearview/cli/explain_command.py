@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from google.protobuf.json_format import MessageToDict
 
 from rearview.cli.borrowed_stack import admin_client
 from rearview.cli.output import DataDirOption, JsonOption, failures, print_figures
-from rearview.v1.event_pb2 import CaptureOutcome
 
 _SHORT = "CAPTURE_OUTCOME_"
 
@@ -33,6 +31,10 @@ def explain(
 
       rearview explain namespaces/default/sessions/monday/events/019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b --json
     """
+    from google.protobuf.json_format import MessageToDict
+
+    from rearview.v1.event_pb2 import CaptureOutcome
+
     with failures(as_json), admin_client(data_dir) as client:
         trace = client.capture_trace(event)
     said = MessageToDict(trace, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
