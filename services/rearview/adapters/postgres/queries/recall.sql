@@ -126,7 +126,8 @@ SELECT m.memory_id, m.type, m.state, m.tier, m.content, m.priority, m.pinned, m.
        m.intent, m.valence, m.intensity, m.origin, m.trust, m.confidence, m.valid_from, m.valid_to, m.occurred_at,
        m.occurred_until, m.created_at, m.updated_at, m.expires_at, m.superseded_by, m.session_id, m.languages,
        g.generation_id, m.redactions, m.fact_subject, m.fact_attribute, m.fact_value, m.fact_unit, m.single_valued,
-       m.version, coalesce(s.access_count, 0) AS access_count, s.last_accessed_at, '[]'::json AS events
+       m.fact_value_key, m.fact_denied, m.fact_stance, m.fact_category, m.fact_replaces, m.extractor, m.prompt_version,
+       m.extraction_note, m.version, coalesce(s.access_count, 0) AS access_count, s.last_accessed_at, '[]'::json AS events
 FROM memory m
 JOIN model_generation g ON g.ordinal = m.generation
 LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
