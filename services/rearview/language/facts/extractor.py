@@ -45,7 +45,7 @@ _NOW = re.compile("现在|如今|\\bnow\\b", re.IGNORECASE)
 
 
 class RuleFactExtractor:
-    """The `FactExtractor` port over rules, for one table of attributes and one of topics; stateless and safe between threads."""
+    """The `FactExtractor` port over rules, for one table of attributes and what they may be of; stateless."""
 
     def __init__(self, table: Mapping[str, Attribute] | None = None, of: Topics | None = None) -> None:
         self._reader = ClauseReader(attributes() if table is None else table, topics() if of is None else of)

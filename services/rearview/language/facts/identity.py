@@ -83,8 +83,10 @@ _HOMES = (
     ),
     zh(
         "residence",
-        f"(?:{ZH_SELF}|我们家?)(?:又|还是|已经|刚刚?|最近|决定|重新|再次?)*(?:(?:从[^，。搬回]{{2,12}})?搬回(?:到|去|来)?了?{_ZH_FORMER_PLACE}"
-        f"(?:去|来)?(?:了)?(?:住|定居|生活|居住)?(?:去|来)?|住回(?:到|了)*{_ZH_FORMER_PLACE.replace('value', 'value2')})",
+        f"(?:{ZH_SELF}|我们家?)(?:又|还是|已经|刚刚?|最近|决定|重新|再次?)*(?:"
+        f"(?:{ZH_SELF}|我们家?)(?:又|还是|已经|刚刚?|最近|决定|重新|再次?)*(?:"
+        f"(?:从[^，。搬回]{{2,12}})?搬回(?:到|去|来)?了?{_ZH_FORMER_PLACE}(?:去|来)?(?:了)?(?:住|定居|生活|居住)?(?:去|来)?"
+        f"|住回(?:到|了)*{_ZH_FORMER_PLACE.replace('value', 'value2')})",
         stance=Stance.CHANGE,
     ),
     zh(
@@ -118,8 +120,9 @@ _HOMES = (
     ),
     en(
         "residence",
-        rf"(?:(?:i|we)(?:'ve| have)?(?: just| recently| now| finally)? (?:moved|relocated|gone) back(?: home)? (?:to|in|into)"
-        rf"|(?:i'm|i am|we're|we are)(?: now)? (?:back living|living back|living again) in) {_EN_PLACE}{_EN_PLACE_TAIL}(?: again)?",
+        r"(?:(?:i|we)(?:'ve| have)?(?: just| recently| now| finally)? (?:moved|relocated|gone) back(?: home)? (?:to|in)"
+        r"|(?:i'm|i am|we're|we are)(?: now)? (?:back living|living back|living again) in) "
+        rf"{_EN_PLACE}{_EN_PLACE_TAIL}(?: again)?",
         stance=Stance.CHANGE,
     ),
     en(
@@ -172,7 +175,8 @@ _WORK = (
     ),
     en(
         "employer",
-        rf"i(?:'ve| have)?(?: just| recently)? (?:(?:re-?)?joined|gone back to work(?:ing)? (?:at|for)|went back to work(?:ing)? (?:at|for)|started (?:working )?at|got a job at"
+        rf"i(?:'ve| have)?(?: just| recently)? (?:(?:re-?)?joined"
+        r"|(?:gone|went) back to work(?:ing)? (?:at|for)|started (?:working )?at|got a job at"
         rf"|been hired by) {_EN_ORGANISATION}",
         stance=Stance.CHANGE,
     ),

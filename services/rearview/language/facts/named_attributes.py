@@ -69,7 +69,8 @@ _RETRACT = (
     r"|cancel|delete|remove)(?: what i said about)?\s"
 )
 _SAID = (
-    rf"从|(?:(?:has |was |is |has been )?(?:changed|raised|increased|cut|reduced|moved|gone|went|dropped) )?from\b|{_CHANGED_ZH}|{_CHANGED_EN}|{_AT_MOST}|{_NOT}|{_STATE}|{_RETRACTED}"
+    r"从|(?:(?:has |was |is |has been )?(?:changed|raised|increased|cut|reduced|moved|gone|went|dropped) )?from\b"
+    rf"|{_CHANGED_ZH}|{_CHANGED_EN}|{_AT_MOST}|{_NOT}|{_STATE}|{_RETRACTED}"
     r"|(?:up |down |back )?(?:to|at|from)\b|[0-9$€£¥￥]|i (?:mentioned|gave|told)\b|please$|$"
 )
 _FOR_TAIL = re.compile(rf"(?P<value>.*\S)\s+{FOR_TOPIC}\s*$", re.IGNORECASE)

@@ -14,15 +14,21 @@ _EN_NEW = r"(?P<value>(?:the )?[a-z0-9\u4e00-\u9fff][a-z0-9\u4e00-\u9fff&' -]{1,
 _EN_TAIL = r"(?: (?:now|instead|recently|as my (?:phone |mobile )?carrier|last (?:week|month|year)))?"
 _SORT = f"(?P<sort>{'|'.join(map(re.escape, sort_words()))})"
 
+_MINE_ZH = (
+    "(?:请|帮我|麻烦|以后|今后|从今以后|从现在(?:起|开始)|从今天(?:起|开始)|把){0,4}"
+    "我(?:现在|每天|早上|早餐|平时|下午){0,2}(?:喝|点)?的(?:所有)?"
+)
+
 PATTERNS: tuple[re.Pattern[str], ...] = (
     re.compile(
-        f"(?:{ZH_SELF}|我|请|帮我|麻烦|以后|今后|从今以后|从现在(?:起|开始)|从今天(?:起|开始)|把|的|每天|早上|早餐|平时|喝|点"
-        f"|所有)*{_SORT}(?:以后|今后|从现在起)?(?:都|就|全都?|一律|统统|全部|请|帮我|给我|要|改)*(?:换|改|转)(?:成|到|用|喝|为)了?{_ZH_NEW}{ZH_TAIL}$",
+        f"{_MINE_ZH}{_SORT}(?:以后|今后|从现在起)?(?:都|就|全都?|一律|统统|全部|请|帮我|给我|要|改){{0,4}}(?:换|改|转)"
+        f"(?:成|到|用|喝|为)了?{_ZH_NEW}{ZH_TAIL}$",
         re.IGNORECASE,
     ),
     re.compile(
         rf"(?:please |i(?:'ve| have)?(?: just| recently)? |i(?:'d| would) like to |i want to |let's )?"
-        rf"(?:switch(?:ed)?|chang(?:e|ed)|swap(?:ped)?) (?:all )?(?:of )?my (?:usual |regular |daily |morning |afternoon |standing )?"
+        rf"(?:switch(?:ed)?|chang(?:e|ed)|swap(?:ped)?) (?:all )?(?:of )?my "
+        rf"(?:usual |regular |daily |morning |afternoon |standing )?"
         rf"{_SORT}(?: orders?| choice)? (?:over )?(?:to|for|into) (?:an? )?{_EN_NEW}{_EN_TAIL}$",
         re.IGNORECASE,
     ),
@@ -50,19 +56,15 @@ PATTERNS: tuple[re.Pattern[str], ...] = (
 )
 
 _LASTING = re.compile(
-    f"{speech_acts.FROM_NOW_ON.zh.pattern}|一律|每天|平时|我的.*(?:都|全|统统|现在|已经)|{speech_acts.FROM_NOW_ON.en.pattern}"
-    r"|\b(?:usual|regular|daily|standing|always|i(?:'ve| have)|i (?:just |recently )?(?:switched|changed|swapped))\b",
+    f"{speech_acts.FROM_NOW_ON.zh.pattern}|一律|每天|平时|都|全|统统|现在|已经|{speech_acts.FROM_NOW_ON.en.pattern}"
+    r"|\b(?:usual|regular|daily|standing|i(?:'ve| have)|i (?:just |recently )?(?:switched|changed|swapped))\b",
     re.IGNORECASE,
 )
-_MINE = re.compile(r"我|\b(?:my|i)\b", re.IGNORECASE)
 
 
 def lasts(clause: str) -> bool:
-    """Whether a switch is told of as the speaker's and lasting.
-
-    "把我的咖啡换成茶" may be about the one that is being ordered, "以后咖啡都换成茶" about what others are served.
-    """
-    return _MINE.search(clause) is not None and _LASTING.search(clause) is not None
+    """Whether a switch is told of as lasting: "把我的咖啡换成茶" alone may be about the one that is being ordered."""
+    return _LASTING.search(clause) is not None
 
 
 DEVICE = re.compile(
