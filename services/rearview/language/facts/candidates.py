@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
-from rearview.domain.fact import ANY_OF, USER, FactCandidate, FactKind, Polarity, Stance, Strength
+from rearview.domain.fact import ANY_OF, PERSON, USER, FactCandidate, FactKind, Polarity, Stance, Strength
 from rearview.language.facts import health, identity, measures, possessions, preferences, speech_acts, switches
 from rearview.language.facts.amounts import plain, spelled_number
 from rearview.language.facts.attributes import Attribute, ValueType
@@ -84,6 +84,8 @@ class ClauseReader:
         clause = _ME_TOO.sub("我", _ME_NAMED.sub("我是", clause))
         found = list(self._relations(clause))
         for other in retold(clause):
+            if self._topics.knows(other.subject.removeprefix(f"{PERSON}/")):
+                continue  # a house is nobody, though 房 is a surname
             stated = [fact for fact in self._first_person(other.clause) if _sound_of_person(fact, other.clause)]
             if stated:
                 return found + [replace(fact, subject=_whose(fact, other.subject)) for fact in stated]

@@ -32,6 +32,10 @@ class Topics:
                 return self._keys[form]
         return canonical(said)
 
+    def knows(self, written: str) -> bool:
+        """Whether words name a known topic."""
+        return normalised(written) in self._keys
+
     @property
     def chinese(self) -> str:
         """A pattern of the Chinese names."""

@@ -207,6 +207,7 @@ def _source(event: Event, analysis: Analysis, session_id: str) -> Source:
         analysis=analysis,
         session_id=session_id,
         speaker="" if is_tool else event.speaker,
+        sequence=event.sequence,
         redactions=event.redactions,
     )
 
