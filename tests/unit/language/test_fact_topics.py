@@ -121,7 +121,7 @@ def test_what_was_said_and_holds_no_more_or_was_said_by_others_is_not_read(text:
 @pytest.mark.parametrize(
     ("text", "attribute", "key"),
     [
-        ("我们上个月从上海搬回杭州了", "residence", "杭州"),
+        ("我们上个月从上海搬回杭州了", "residence", "hangzhou"),
         ("我又住回北京了", "residence", "beijing"),
         ("我搬回Berlin了", "residence", "berlin"),
         ("We've moved back to Berlin", "residence", "berlin"),

@@ -84,7 +84,7 @@ class ClauseReader:
         clause = _ME_TOO.sub("我", _ME_NAMED.sub("我是", clause))
         found = list(self._relations(clause))
         for other in retold(clause):
-            if self._topics.knows(other.subject.removeprefix(f"{PERSON}/")):
+            if self._topics.knows(other.subject.removeprefix(f"{PERSON}/").removesuffix("的")):
                 continue  # a house is nobody, though 房 is a surname
             stated = [fact for fact in self._first_person(other.clause) if _sound_of_person(fact, other.clause)]
             if stated:
