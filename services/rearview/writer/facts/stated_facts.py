@@ -73,7 +73,7 @@ class FactDrafter:
             if candidate.stance is not Stance.ONE_OFF and _may_state(source, candidate)
         ]
         # What is said later in one turn, or in a later turn of the same moment, was told later.
-        first = source.sequence % _TURNS_OF_A_MOMENT * MOST_FACTS
+        first = max(source.sequence - 1, 0) % _TURNS_OF_A_MOMENT * MOST_FACTS
         return [
             self._draft(source, candidate, source.occurred_at + timedelta(microseconds=at), reading.provenance, now)
             for at, candidate in enumerate(stated[:MOST_FACTS], first)
