@@ -1,6 +1,6 @@
 """Erasing for good what a forget marked."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -59,6 +59,10 @@ class VolatileErasure(Protocol):
         """Erase counts of accesses that were not added to the store yet; return how many there were."""
         ...
 
+    async def left(self, tenant_id: UUID, namespace_id: UUID, ids: Collection[UUID]) -> Mapping[str, int]:
+        """Return, by place, how much of these memories and events is still there."""
+        ...
+
     async def erase_answers(self, tenant_id: UUID) -> int:
         """Erase the cached answers of a tenant, in which anything of it may stand; return how many there were."""
         ...
@@ -74,4 +78,35 @@ class ColdErasure(Protocol):
             Conflict: another worker moves the namespace's memories now; to be repeated.
             Unavailable: object storage or the database does not do its part; to be repeated.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """A receipt whose purge has ended; `stale_units` were not made anew yet."""
+
+    tenant_id: UUID
+    receipt_id: UUID
+    namespace_id: UUID
+    id_count: int
+    stale_units: int
+
+
+class ErasureCheck(Protocol):
+    """Looking in the database for what a purge erased."""
+
+    async def purged(self, tenant_id: UUID, receipt_id: UUID) -> Purged | None:
+        """Return a receipt that is purged and not verified; None for every other."""
+        ...
+
+    async def ids(self, purged: Purged, start: int, count: int) -> list[UUID]:
+        """Return a slice of the ids of what was erased, memories and events."""
+        ...
+
+    async def found(self, purged: Purged, ids: Sequence[UUID]) -> Mapping[str, int]:
+        """Return, by place, how many rows are or name one of these ids; every place that was looked at is there."""
+        ...
+
+    async def verified(self, purged: Purged, *, now: datetime) -> None:
+        """Say on the receipt, with an audit record, that nothing was found anywhere."""
         ...

@@ -1,4 +1,4 @@
-"""What a forget takes: found in PostgreSQL under the locks of the sessions it came from, with all that derives from it."""
+"""What a forget takes, with all that derives from it: found in PostgreSQL under the locks of the sessions it is of."""
 
 import re
 from collections.abc import Awaitable, Callable, Collection
