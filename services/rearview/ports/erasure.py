@@ -39,6 +39,10 @@ class ErasureStore(Protocol):
         """Return a slice of the forgotten memories' ids."""
         ...
 
+    async def rewritten(self, purge: Purge) -> list[UUID]:
+        """Return the episodes that lost turns to the forget."""
+        ...
+
     async def note(self, purge: Purge, counts: Mapping[str, int], *, now: datetime) -> None:
         """Add to the receipt's counts what was erased elsewhere, by place."""
         ...
@@ -71,8 +75,11 @@ class VolatileErasure(Protocol):
 class ColdErasure(Protocol):
     """The part of what lies in object storage."""
 
-    async def erase(self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]) -> int:
+    async def erase(
+        self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID], freed: Collection[UUID] = ()
+    ) -> int:
         """Rewrite segments without these memories and delete the old ones with all their versions; return how many.
+        `freed` live on, and only what they were before goes.
 
         Raises:
             Conflict: another worker moves the namespace's memories now; to be repeated.

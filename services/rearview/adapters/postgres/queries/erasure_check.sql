@@ -31,7 +31,10 @@ WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_i
 UNION ALL SELECT 'postgres.event_original', count(*) FROM event_original
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND event_id = ANY (%(ids)s)
 UNION ALL SELECT 's3.cold_segment', count(*) FROM cold_dead
-WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(ids)s)
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
+  AND (memory_id = ANY (%(ids)s) OR memory_id IN (
+    SELECT (link ->> 'memory_id')::uuid FROM forget_receipt r CROSS JOIN LATERAL jsonb_array_elements(r.cut) AS link
+    WHERE r.tenant_id = %(tenant_id)s AND r.receipt_id = %(receipt_id)s))
 
 -- Answers and requests name what they are about by resource names, which end in ids.
 -- name: mentions_of
