@@ -57,12 +57,14 @@ class ForgetFilter:
 class ForgetSubject:
     """Everything about a person or thing: memories that name it, facts about it, turns that mention it.
 
-    `names` are the spellings by which it is known, in lower case, its canonical name (`key`) among them.
+    `names` are the spellings by which it is known, in lower case, its canonical name (`key`) among them; those among
+    `common`, and single characters, are too common to be looked for in texts.
     """
 
     subject: str
     key: str = ""
     names: tuple[str, ...] = ()
+    common: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

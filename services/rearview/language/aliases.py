@@ -53,6 +53,11 @@ def spellings(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((key, normalised(name), *others)))
 
 
+def common_words() -> frozenset[str]:
+    """Return names that are words as well ("us", "移动"): a text that holds one need not speak of the thing."""
+    return _AMBIGUOUS
+
+
 def kind_of(name: str) -> EntityType | None:
     """What kind of thing a known name is."""
     return _aliases().kinds.get(normalised(name))

@@ -36,7 +36,7 @@ from rearview.adapters.vault.aes_gcm_sealer import AesGcmSealer
 from rearview.domain.errors import Unavailable
 from rearview.internal.v1 import writer_service_pb2
 from rearview.internal.v1.writer_service_pb2_grpc import add_WriterServiceServicer_to_server
-from rearview.language.aliases import canonical, spellings
+from rearview.language.aliases import canonical, common_words, spellings
 from rearview.language.analyzer import RuleAnalyzer
 from rearview.language.fact_grounds import RuleFactGrounds
 from rearview.language.facts import RuleFactExtractor, load_attributes
@@ -193,7 +193,7 @@ async def open_writer(
                 redaction,
                 cold.rehydrator,
                 Confirmations(config.internal_key.get_secret_value().encode()),
-                SubjectNames(canonical, spellings),
+                SubjectNames(canonical, spellings, common_words()),
                 clock,
             ),
             indexer=SessionIndexer(

@@ -34,10 +34,11 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class SubjectNames:
-    """By what a person or thing is known: the one canonical name, and all spellings of it."""
+    """By what a person or thing is known: the one canonical name, all spellings, and names that are words as well."""
 
     canonical: Canonical
     spellings: Callable[[str], tuple[str, ...]]
+    common: frozenset[str]
 
 
 class Forgetter:
@@ -145,7 +146,10 @@ class Forgetter:
     def _understood(self, target: ForgetTarget) -> ForgetTarget:
         if isinstance(target, ForgetSubject):
             return replace(
-                target, key=self._names.canonical(target.subject), names=self._names.spellings(target.subject)
+                target,
+                key=self._names.canonical(target.subject),
+                names=self._names.spellings(target.subject),
+                common=self._names.common,
             )
         if isinstance(target, ForgetFilter):
             return replace(target, entity_keys=tuple(map(self._names.canonical, target.filter.entities)))

@@ -129,6 +129,14 @@ async def test_a_subject_goes_from_memories_facts_and_turns_of_both_languages(be
     assert (await forget(bench, ForgetSubject("Shanghai"))).memory_count == 0
 
 
+async def test_a_name_that_is_a_word_as_well_takes_only_what_names_the_thing(bench: WriterBench) -> None:
+    await bench.remember("tell us where the bus leaves")
+    await bench.remember("李子树下埋着钥匙")
+    for subject in ("US", "李"):
+        assert (await forget(bench, ForgetSubject(subject))).memory_count == 0
+    assert await bench.count("memory", "state = 1") == 2
+
+
 async def test_a_filter_takes_what_it_selects(bench: WriterBench) -> None:
     gone = (await bench.remember("the harbour tender", labels={"project": "harbour"})).memory.memory_id
     await bench.remember("the harbour cafe", labels={"project": "private"})

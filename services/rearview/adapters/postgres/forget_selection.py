@@ -122,7 +122,7 @@ async def _about_subject(connection: Connection, scope: Scope, target: ForgetSub
         **place_of(scope),
         "key": target.key,
         "names": names,
-        "patterns": [_pattern(name) for name in names],
+        "patterns": [_pattern(name) for name in names if len(name) > 1 and name not in target.common],
         "limit": MAX_SELECTED + 1,
     }
     rows = await (await connection.execute(SQL["memories_of_subject"], place)).fetchall()
