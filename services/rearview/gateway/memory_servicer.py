@@ -11,6 +11,7 @@ from rearview.gateway.backend import Backend
 from rearview.gateway.cache.cached_recall import CachedRecall, Found
 from rearview.gateway.embed_query import EmbeddedQuery, QueryEmbedding
 from rearview.gateway.first_message import with_first
+from rearview.gateway.found_to_forget import found_to_forget
 from rearview.gateway.recall_request import check_may_explain, internal_recall_request, own_recall_request
 from rearview.internal.v1 import writer_service_pb2
 from rearview.ports.clock import Clock
@@ -117,9 +118,7 @@ class MemoryServicer(MemoryServiceServicer):
         )
         vectors = await self._embedding.of(recall_from_proto(ask, self._clock.now()))
         found = await self._retriever.call(self._reads.Recall, own_recall_request(ask, vectors), caller)
-        preview = writer_service_pb2.PreviewFoundRequest(
-            request=request, memories=[hit.memory.name for hit in found.answer.hits if hit.memory.name]
-        )
+        preview = writer_service_pb2.PreviewFoundRequest(request=request, memories=found_to_forget(found.answer))
         return await self._writer.call(self._writes.PreviewFound, preview, caller)
 
     async def Restore(self, request: forget_pb2.RestoreRequest, context: Any) -> forget_pb2.ForgetReceipt:

@@ -132,7 +132,7 @@ class ForgetRequest(_message.Message):
     it said, in every spelling that is known. Other turns of an episode stay. At most 10,000 memories and turns.
     """
     query: _builtins.str
-    """The memories that a query finds, at most 20; needs a preview first."""
+    """The memories that a query finds, at most 20, at least half as relevant as the best; needs a preview first."""
     preview: _builtins.bool
     """Change nothing; return what would go, and a confirmation token."""
     confirmation_token: _builtins.str
