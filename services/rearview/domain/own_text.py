@@ -31,8 +31,8 @@ apart they answer different questions."""
 
 SOON_AFTER = 1 / 3
 SOON_AFTER_SHARE = 0.5
-"""What happened in a month is often told in the ten days after it; a third of the range, so that a day has no such time
-to speak of."""
+LONG_RANGE = timedelta(days=7)
+"""What happened in a month is often told in the ten days after it: a third of the range, if it is LONG_RANGE or more."""
 
 LONGEST_RANGE = timedelta(days=366)
 _LONGEST_MENTION = timedelta(days=8)
@@ -68,7 +68,8 @@ def _share_inside(occurred_at: datetime, mentioned: Sequence[TimeRange], within:
     )
     if names_it or within.contains(occurred_at):
         return 1.0
-    return SOON_AFTER_SHARE if within.end <= occurred_at < within.end + length * SOON_AFTER else 0.0
+    soon_after = length >= LONG_RANGE and within.end <= occurred_at < within.end + length * SOON_AFTER
+    return SOON_AFTER_SHARE if soon_after else 0.0
 
 
 def lowered(score: ScoreParts, term: str, amount: float) -> ScoreParts:

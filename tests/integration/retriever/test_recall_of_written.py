@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -89,3 +91,40 @@ async def test_merged_units_are_found_as_fresh_ones_were(bench: Bench, writing: 
     )
     merged = await bench.ask("岚山的竹林", writing.scope, reference_time=when)
     assert event_ids(merged) == event_ids(fresh)
+
+
+BUDGETS = ["我的旅行预算是5000元。", "我的旅行预算改成8000元了。", "旅行预算提高到12000元。"]
+
+
+async def test_what_holds_comes_before_what_held_once(bench: Bench, writing: WriterBench) -> None:
+    first, second, third = await writing.append(BUDGETS)
+    await writing.writer.ender.end(writing.scope, "chat")
+    await writing.run_jobs()
+
+    async def order(query: str, **options: Any) -> list[str]:
+        found = await bench.ask(query, writing.scope, reference_time=writing.clock.moment, top_k=8, **options)
+        return [hit.highlights[0].event.content for hit in found.hits]
+
+    now = await order("我的旅行预算现在是多少？")
+    assert now[0] == third.content
+    assert now.index(third.content) < now.index(first.content)
+    then = await order("我的旅行预算是多少？", as_of=second.occurred_at + timedelta(seconds=1))
+    assert then[0] == second.content
+    before = await order("我的旅行预算最初是多少？")
+    assert before[0] == first.content
+
+
+async def test_a_turn_that_holds_the_code_comes_before_its_neighbours(bench: Bench, writing: WriterBench) -> None:
+    events = await writing.append(
+        [
+            "部署又失败了。",
+            "rollout failed: E4031 quota exceeded",
+            "是 GPU 配额不够。",
+            "The earlier one was E4013",
+        ]
+    )
+    await writing.writer.ender.end(writing.scope, "chat")
+    await writing.run_jobs()
+    for query, answer in (("E4031 是什么错误？", events[1]), ("What does e4013 mean?", events[3])):
+        found = await bench.ask(query, writing.scope, reference_time=writing.clock.moment)
+        assert event_ids(found)[0] == answer.event_id, query
