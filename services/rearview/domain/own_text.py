@@ -32,7 +32,7 @@ apart they answer different questions."""
 SOON_AFTER = 1 / 3
 SOON_AFTER_SHARE = 0.5
 LONG_RANGE = timedelta(days=7)
-"""What happened in a month is often told in the ten days after it: a third of the range, if it is LONG_RANGE or more."""
+"""What happened in a month is often told in the ten days after it: a third of a range of LONG_RANGE or more."""
 
 LONGEST_RANGE = timedelta(days=366)
 _LONGEST_MENTION = timedelta(days=8)
