@@ -27,6 +27,9 @@ SPARE = 16
 SPARE_TO_READ = 64
 """The same where the texts decide: what names an order number may stand behind all that surrounds others."""
 
+FEW_NAMED = 3
+"""A name that more of the shortlist hold is everybody's subject, and its translation as good an answer."""
+
 Ranked = list[tuple[Candidate, Content]]
 
 
@@ -58,13 +61,14 @@ class OwnTextStage:
         names = [name for name in question.names if not speakers.intersection({name, name.split(" ")[0]})]
         ranked = _lower(ranked, "identifier", IDENTIFIER_WEIGHT, [share_held(t, question.identifiers) for t in texts])
         named = [share_held(text, names) for text in texts]
-        best = max(named, default=0.0)
+        common = sum(share > 0.0 for share in named) > FEW_NAMED
+        best = 0.0 if common else max(named, default=0.0)
         ranked = _lower(
             ranked,
             "name",
             NAME_WEIGHT,
             [
-                share if _is_foreign(candidate, question) else best
+                min(share, best) if _is_foreign(candidate, question) else best
                 for (candidate, _), share in zip(ranked, named, strict=True)
             ],
         )

@@ -128,8 +128,10 @@ def _is_identifier(entity: Entity) -> bool:
 
 
 def _is_name(entity: Entity) -> bool:
-    # What queries are read by knows persons by their capitals alone.
-    return entity.type is EntityType.PERSON or (entity.type is EntityType.OTHER and entity.text[0].isupper())
+    # Capitals alone tell persons here, and they begin sentences too; two words of them are somebody's full name.
+    return entity.type is EntityType.PERSON or (
+        entity.type is EntityType.OTHER and entity.text.istitle() and " " in entity.text
+    )
 
 
 def _weighted_turns(dialogue: Sequence[QueryTurn]) -> tuple[tuple[str, float], ...]:
