@@ -42,13 +42,14 @@ down: ## Stop the embedded stack.
 test: $(VENV)/.tests ## Run all tests that a fresh machine can run, on real parts.
 	$(BIN)/python -m pytest
 
-check: $(VENV)/.tests ## Format, lint, types, import rule, protos, unit and contract tests.
+check: $(VENV)/.tests ## Format, lint, types, import rule, protos, unit and contract tests, the chart.
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(MAKE) --no-print-directory check-protos
 	$(BIN)/python -m pytest --quiet tests/unit tests/contract
+	$(MAKE) --no-print-directory check-chart
 
 check-protos: $(VENV)/.tests
 	@image=$$(mktemp) && stale=$$(mktemp -d) && trap 'rm -rf "$$image" "$$stale"' EXIT && \

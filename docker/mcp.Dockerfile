@@ -1,4 +1,4 @@
-# Gives agents their memory over MCP; runs beside the gateway: `mcp --http HOST:PORT`.
+# Gives agents their memory over MCP; runs beside the gateway, over HTTP on REARVIEW_MCP_LISTEN.
 ARG PYTHON=docker.io/library/python:3.11-slim-bookworm@sha256:a36c24f9cbdf4fd0f52d67f0823eeac19c2028c637cecc392d97f980d4fec56b
 
 # hadolint ignore=DL3006
@@ -42,4 +42,4 @@ ENV PATH=/opt/rearview/bin:/usr/local/bin:/usr/bin:/bin \
 USER 10001:10001
 WORKDIR /tmp
 EXPOSE 50060
-ENTRYPOINT ["python", "-m", "rearview.cli"]
+ENTRYPOINT ["python", "-m", "rearview.mcp_adapter"]

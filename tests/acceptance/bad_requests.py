@@ -41,9 +41,9 @@ class Place:
         return f"{self.parent}/sessions/s"
 
     def counts(self) -> tuple[int, int, int]:
-        """How many sessions, events and memories there are."""
-        events = len(list(self.client.list_events("s")))
-        return len(list(self.client.list_sessions())), events, len(list(self.client.list_memories()))
+        """How many sessions, events and memories there are, without facts, which are read out of memories."""
+        memories = [m for m in self.client.list_memories() if m.type != memory_pb2.MEMORY_TYPE_FACT]
+        return len(list(self.client.list_sessions())), len(list(self.client.list_events("s"))), len(memories)
 
 
 def append(place: Place, *events: event_pb2.Event, **fields: object) -> pb.AppendEventsRequest:

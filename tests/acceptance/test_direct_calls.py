@@ -12,7 +12,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from rearview.client import Client, Turn
-from rearview.domain.errors import CredentialInvalid, CredentialMissing, FeatureNotOffered, NamespaceDenied
+from rearview.domain.errors import CredentialInvalid, CredentialMissing, NamespaceDenied
 from rearview.domain.ids import new_id
 from rearview.domain.principal import Access, Caller, NamespaceAccess, Role
 from rearview.embedded.secrets import SecretsFile
@@ -152,9 +152,3 @@ def test_the_operators_identity_reaches_nothing(wires: dict[str, Wire], internal
         call(
             wires, "retriever", "ListSessions", messages.ListSessionsRequest(parent=f"namespaces/{namespace}"), identity
         )
-
-
-@pytest.mark.parametrize("method", ["UndoSupersession"])
-def test_what_is_not_offered_says_so_to_the_gateway(wires: dict[str, Wire], internal_key: str, method: str) -> None:
-    with refused(FeatureNotOffered):
-        call(wires, "writer", method, b"", sign_identity(a_caller(), internal_key))

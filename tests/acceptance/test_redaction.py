@@ -200,7 +200,7 @@ def superuser_in_database(endpoints: Endpoints) -> str:
 
 def keys(endpoints: Endpoints) -> Iterator[tuple[str, str]]:
     """Yield every key of Redis with its value, as text."""
-    client: Any = redis.Redis.from_url(endpoints.redis_url, decode_responses=True)
+    client: Any = redis.Redis.from_url(endpoints.redis_url, decode_responses=True, encoding_errors="replace")
     read = {
         "string": client.get,
         "hash": client.hgetall,

@@ -62,7 +62,7 @@ class Cluster:
     def play(self, documents: Sequence[Manifest], name: str, *, published: dict[int, int] | None = None) -> str:
         """Start the Deployment or Job of that name with what it mounts, and return its pod's name.
 
-        `published` are ports of the container with those of 127.0.0.1 that lead to them.
+        `published` are ports of the first container with those of 127.0.0.1 that lead to them.
         """
         (workload,) = [
             part for part in documents if part["kind"] in ("Deployment", "Job") and part["metadata"]["name"] == name
@@ -79,13 +79,13 @@ class Cluster:
         renamed = {volume["name"]: f"{name}-{volume['name']}" for volume in spec["volumes"]}
         for volume in spec["volumes"]:  # podman's volumes have no pods around them
             volume["name"] = renamed[volume["name"]]
-        for container in spec["containers"]:
+        for number, container in enumerate(spec["containers"]):
             for mount in container["volumeMounts"]:
                 mount["name"] = renamed[mount["name"]]
             # Every named port would be opened on the host.
+            opened = (published or {}) if number == 0 else {}
             container["ports"] = [
-                {"containerPort": inner, "hostPort": outer, "hostIP": "127.0.0.1"}
-                for inner, outer in (published or {}).items()
+                {"containerPort": inner, "hostPort": outer, "hostIP": "127.0.0.1"} for inner, outer in opened.items()
             ]
             for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
                 container.pop(probe, None)

@@ -114,6 +114,17 @@ def test_processes_are_unprivileged_and_their_root_read_only(release: Release, c
     assert status["NoNewPrivs"] == "1"
 
 
+def test_the_mcp_server_beside_the_gateway_asks_for_a_key(release: Release) -> None:
+    ask = "import urllib.request as r; r.urlopen(r.Request('http://127.0.0.1:50060/mcp', b'{}'))"
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        _, output = release.cluster.execute("rv-rearview-gateway-pod-mcp", "python", "-c", ask)
+        if "HTTP Error 401" in output:
+            return
+        assert time.monotonic() < deadline, output
+        time.sleep(1)
+
+
 @pytest.mark.parametrize("service", SERVICES)
 def test_images_hold_no_compiler_no_installer_and_no_torch(release: Release, service: str) -> None:
     script = "command -v gcc cc make; ls /opt/rearview/bin; ls /opt/rearview/lib/python3.11/site-packages"

@@ -45,7 +45,7 @@ TEXTS = (
     "明天 review 之前要把 draft 发给许航。",
     "上海图书馆周一闭馆。",
     "The dentist moved the appointment to the third floor.",
-    "预算上限是九千四百三十元。",
+    "这套沙发标价九千四百三十元。",
 )
 
 

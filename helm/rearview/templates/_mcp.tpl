@@ -3,16 +3,10 @@
 - name: mcp
   image: {{ include "rearview.image" (dict "root" . "image" .Values.mcp.image) }}
   imagePullPolicy: {{ .Values.image.pullPolicy }}
-  args:
-    - mcp
-    - --http
-    - "{{ .Values.listenHost }}:{{ .Values.mcp.port }}"
-    {{- range .Values.mcp.extraArgs }}
-    - {{ . | quote }}
-    {{- end }}
   ports:
     - {name: mcp, containerPort: {{ .Values.mcp.port }}, protocol: TCP}
   env:
+    - {name: REARVIEW_MCP_LISTEN, value: "{{ .Values.listenHost }}:{{ .Values.mcp.port }}"}
     - {name: REARVIEW_GATEWAY, value: "127.0.0.1:{{ include "rearview.port" "gateway" }}"}
     {{- $host := printf "%s-mcp" (include "rearview.fullname" .) }}
     {{- $hosts := list $host (printf "%s.%s" $host .Release.Namespace) (printf "%s.%s.svc" $host .Release.Namespace) (printf "%s.%s.svc.%s" $host .Release.Namespace .Values.clusterDomain) }}

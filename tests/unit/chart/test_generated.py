@@ -8,6 +8,7 @@ import yaml
 
 from helm.tools.generate import CHART, SERVICES, outputs, services
 from helm.tools.settings import CONFIGS, settings_of
+from rearview.mcp_adapter.config import McpConfig
 
 PLAIN = CHART.parents[1] / "k8s" / "rendered.yaml"
 WORKLOADS = ("Deployment", "Job")
@@ -40,6 +41,11 @@ def test_a_service_is_told_what_it_needs_and_nothing_that_it_does_not_read(servi
     settings = settings_of(service)
     assert told >= {setting.variable for setting in settings if setting.required}
     assert told <= {setting.variable for setting in settings}
+
+
+def test_the_mcp_server_is_told_nothing_that_it_does_not_read() -> None:
+    told = {name.removeprefix("REARVIEW_").lower() for name in variables()["mcp"]}
+    assert {"gateway", "mcp_listen", "mcp_allowed_hosts"} <= told <= set(McpConfig.model_fields)
 
 
 def test_only_the_gateway_learns_the_operators_credentials_and_only_migrations_the_owners() -> None:

@@ -35,6 +35,7 @@ class Stage:
     scenario: Scenario
     memories: dict[str, str] = field(default_factory=dict)
     receipts: dict[str, str] = field(default_factory=dict)
+    _request_ids: dict[str, str] = field(default_factory=dict)
     _clients: dict[str, Client] = field(default_factory=dict)
     _principals: dict[str, str] = field(default_factory=dict)
     _namespaces: dict[str, str] = field(default_factory=dict)
@@ -78,6 +79,10 @@ class Stage:
         if name not in self.memories:
             raise InvalidRequest(f"no earlier step named a memory {name!r}")
         return self.memories[name]
+
+    def request_id(self, name: str | None) -> str | None:
+        """Return the request id of that name, this scenario's own; a new one for each call that names none."""
+        return None if name is None else self._request_ids.setdefault(name, str(new_id()))
 
     def receipt(self, name: str) -> str:
         """Return the name of a forget's receipt. Raises: InvalidRequest: no earlier step has that name."""

@@ -48,7 +48,7 @@ def carry_out(step: Step, stage: Stage) -> Answer:
 
 def _append(append: Append, place: Place) -> Answer:
     response = place.client.append_events(
-        append.session, _turns(append), namespace=place.namespace, request_id=append.request_id
+        append.session, _turns(append), namespace=place.namespace, request_id=place.stage.request_id(append.request_id)
     )
     if append.end:
         place.client.end_session(append.session, namespace=place.namespace)
@@ -99,7 +99,7 @@ def _remember(new: Remember, place: Place) -> Answer:
         valid_from=new.valid_from,
         session=new.session,
         namespace=place.namespace,
-        request_id=new.request_id,
+        request_id=place.stage.request_id(new.request_id),
     )
     if new.name:
         place.stage.memories[new.name] = response.memory.name
