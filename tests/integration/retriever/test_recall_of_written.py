@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rearview.domain.event import CaptureOutcome, EventRole
+from rearview.domain.event import CaptureOutcome, Event, EventRole
 from rearview.domain.forget import Forget, ForgetMemories
 from rearview.domain.memory import MemoryType
 from rearview.domain.recall import Route
@@ -96,7 +96,7 @@ BUDGETS = ["我的旅行预算是5000元。", "我的旅行预算改成8000元�
 
 
 async def test_what_holds_comes_before_what_held_once(bench: Bench, writing: WriterBench) -> None:
-    said = []
+    said: list[Event] = []
     for month, text in enumerate(BUDGETS):
         said += await writing.append([writing.turn(text, seconds=month)], f"month {month}")
         await writing.writer.ender.end(writing.scope, f"month {month}")
