@@ -73,6 +73,25 @@ def purged(client: Client, receipt: forget_pb2.ForgetReceipt) -> forget_pb2.Forg
     return eventually(lambda: client.get_forget_receipt(receipt.name), lambda found: found.state in states, "the purge")
 
 
+def test_last_turns_go_and_their_purge_is_verified(client: Client) -> None:
+    with client.session("kyoto") as session:
+        session.user("四月去京都，住在岚山。")
+        session.assistant("好的。")
+        session.user("The safe opens with marzipan nine.")
+        session.assistant("Marzipan nine it is.")
+    eventually(lambda: len(list(client.list_memories())), lambda count: count > 0, "the memories")
+    receipt = client.forget(session="kyoto", last_turns=1, skip_grace_period=True)
+    assert receipt.event_count == 2
+    done = eventually(
+        lambda: client.get_forget_receipt(receipt.name),
+        lambda found: found.state == forget_pb2.FORGET_STATE_VERIFIED,
+        "the verification",
+    )
+    assert done.HasField("verify_time")
+    assert "arzipan" not in "".join(memory.content for memory in client.list_memories())
+    assert [event.content for event in client.list_events("kyoto")] == ["四月去京都，住在岚山。", "好的。"]
+
+
 def test_a_forgotten_session_is_out_of_reach_at_once(journey: Journey) -> None:
     client, others = journey.client, journey.memories_of(journey.kept)
     gone = journey.memories_of(journey.forgotten)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 from mcp import Client as McpClient
@@ -115,16 +116,36 @@ async def test_malformed_calls_are_told_what_was_expected(
     assert [memory.content for memory in client.list_memories()] == []
 
 
-@pytest.mark.parametrize("target", [{"subject": "Li Lei"}, {"query": "x", "preview": True}])
-async def test_what_the_gateway_does_not_offer_is_said_not_hidden(
-    target: dict[str, object], stack: SupervisedStack, mcp_adapter: HttpAdapter, client: Client
-) -> None:
+async def test_every_form_of_forgetting(stack: SupervisedStack, mcp_adapter: HttpAdapter, client: Client) -> None:
+    client.remember("Li Lei keeps bees")
+    client.remember("体检报告在人事目录里")
+    client.remember("the tender of the harbour", labels={"project": "harbour"})
+    with client.session("chat-7") as session:
+        session.user("The trip to Kyoto is in April.")
+        session.assistant("Noted.")
+        session.user("The safe opens with marzipan nine.")
+        session.assistant("Marzipan nine it is.")
     async with connected("http", "auto", stack, mcp_adapter, client.namespace) as agent:
-        answer = await agent.call_tool("memory_forget", dict(target))
-        # Once the gateway offers it, the call succeeds.
-        if answer.is_error:
-            assert text_of(answer).startswith("FEATURE_NOT_OFFERED")
-            assert "forget." in text_of(answer)
+
+        async def forget(**target: object) -> dict[str, Any]:
+            answer = await agent.call_tool("memory_forget", dict(target))
+            assert not answer.is_error, text_of(answer)
+            return dict(answer.structured_content or {})
+
+        assert (await forget(subject="Li Lei"))["memory_count"] >= 1
+        assert (await forget(session="chat-7", last_turns=1))["event_count"] == 2
+        assert (await forget(filters={"labels": {"project": "harbour"}}))["memory_count"] == 1
+        shown = await forget(query="体检报告在哪里", preview=True)
+        assert (shown["preview"], shown["memory_count"]) == (True, 1)
+        unconfirmed = await agent.call_tool("memory_forget", {"query": "体检报告在哪里"})
+        assert text_of(unconfirmed).startswith("INVALID_CONFIRMATION_TOKEN")
+        assert "preview" in text_of(unconfirmed)
+        gone = await forget(query="体检报告在哪里", confirmation_token=shown["confirmation_token"])
+        assert gone["memories"] == shown["memories"]
+    left = [event.content for event in client.list_events("chat-7")]
+    assert left == ["The trip to Kyoto is in April.", "Noted."]
+    texts = "".join(memory.content for memory in client.list_memories())
+    assert not [word for word in ("Li Lei", "体检", "harbour", "arzipan") if word in texts]
 
 
 @EVERY_WAY

@@ -1,17 +1,24 @@
 """Forgetting: what goes, how far it has come, and the receipt that proves it."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import IntEnum
 from uuid import UUID
 
+from rearview.domain.recall import MemoryFilter
 from rearview.domain.writing import RequestKey
 
 DEFAULT_GRACE_PERIOD = timedelta(hours=24)
 MAX_GRACE_PERIOD = timedelta(days=90)
 MAX_NAMES_PER_FORGET = 1_000
+MAX_LAST_TURNS = 1_000
+MAX_SUBJECT_CHARACTERS = 200
+MAX_SELECTED = 10_000
+"""So many memories, and so many turns, one forget may select: it is one transaction."""
+MAX_FOUND_BY_QUERY = 20
+"""So many memories a query to forget finds."""
 BEYOND_REACH = ("base backups and write-ahead logs, until their retention ends",)
 
 
@@ -38,7 +45,64 @@ class ForgetSession:
     session_id: str
 
 
-ForgetTarget = ForgetMemories | ForgetSession
+@dataclass(frozen=True, slots=True)
+class ForgetFilter:
+    """All memories that a filter selects, in whatever state; `entity_keys` are its entities' canonical names."""
+
+    filter: MemoryFilter
+    entity_keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetSubject:
+    """Everything about a person or thing: memories that name it, facts about it, turns that mention it.
+
+    `names` are the spellings by which it is known, in lower case, its canonical name (`key`) among them; those among
+    `common`, and single characters, are too common to be looked for in texts.
+    """
+
+    subject: str
+    key: str = ""
+    names: tuple[str, ...] = ()
+    common: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetLastTurns:
+    """The user's last `count` turns that are not forgotten yet, and all that follows the first of them in the session:
+    the assistant's replies, tool calls, documents. What several people say counts as the user's."""
+
+    session_id: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetQuery:
+    """What a query found; `found` comes from the search of a preview, or from its confirmation token."""
+
+    query: str
+    found: tuple[UUID, ...] = ()
+
+
+ForgetTarget = ForgetMemories | ForgetSession | ForgetFilter | ForgetSubject | ForgetLastTurns | ForgetQuery
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetSelection:
+    """What a target selects with everything derived from it; `rewritten` are episodes that only lose turns."""
+
+    memory_ids: tuple[UUID, ...]
+    event_ids: tuple[UUID, ...]
+    rewritten: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetPreview:
+    """What a forget would take, and the token that confirms exactly that."""
+
+    namespace: str
+    selection: ForgetSelection
+    confirmation_token: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +147,29 @@ class Forget:
     reason: str = ""
     skip_grace_period: bool = False
     request: RequestKey | None = None
+    confirmation_token: str = ""
+
+
+def target_parts(target: ForgetTarget) -> Sequence[str]:
+    """Return what a target asks for, as texts that are the same whenever the same is asked for."""
+    kind = type(target).__name__
+    if isinstance(target, ForgetMemories):
+        return [kind, *sorted(map(str, target.memory_ids))]
+    if isinstance(target, ForgetSession):
+        return [kind, target.session_id]
+    if isinstance(target, ForgetLastTurns):
+        return [kind, target.session_id, str(target.count)]
+    if isinstance(target, ForgetSubject):
+        return [kind, target.key]
+    if isinstance(target, ForgetQuery):
+        return [kind, target.query]
+    wanted = target.filter
+    return [
+        kind,
+        repr(sorted(wanted.types)),
+        repr([moment.isoformat() if moment else "" for moment in (wanted.start, wanted.end)]),
+        repr(sorted(target.entity_keys)),
+        wanted.session_id,
+        repr(sorted(wanted.labels.items())),
+        repr(sorted(wanted.origins)),
+    ]

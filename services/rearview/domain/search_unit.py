@@ -9,7 +9,7 @@ from rearview.domain.text import Language
 
 
 class UnitFlag(IntFlag, boundary=KEEP):
-    """Bits of `search_unit.flags`; how much a unit says stands above them (`said_flags`)."""
+    """Bits of `search_unit.flags`; how much a unit says stands above the first six (`said_flags`)."""
 
     RESOLVABLE_TIME = 1
     ROLE_USER = 2
@@ -17,7 +17,7 @@ class UnitFlag(IntFlag, boundary=KEEP):
     ENGLISH = 8
     QUESTION = 16
     ANSWER = 32
-    UNCOUNTED = 16
+    UNCOUNTED = 1_024
     """Its window was still open when it was forgotten, so the counts of BM25 know nothing of it."""
 
 

@@ -5,13 +5,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import grpc.aio
 
+from rearview.domain.forget import MAX_FOUND_BY_QUERY
 from rearview.gateway.authorize import Authorizer
 from rearview.gateway.backend import Backend
 from rearview.gateway.cache.cached_recall import CachedRecall, Found
 from rearview.gateway.embed_query import EmbeddedQuery, QueryEmbedding
 from rearview.gateway.first_message import with_first
-from rearview.gateway.recall_request import check_may_explain, internal_recall_request
+from rearview.gateway.found_to_forget import found_to_forget
+from rearview.gateway.recall_request import check_may_explain, internal_recall_request, own_recall_request
+from rearview.internal.v1 import writer_service_pb2
 from rearview.ports.clock import Clock
+from rearview.rpc.convert.forgets import forget_from_proto
 from rearview.rpc.convert.recalls import recall_from_proto
 from rearview.v1 import event_pb2, forget_pb2, memory_pb2, recall_pb2
 from rearview.v1 import memory_service_pb2 as pb
@@ -104,8 +108,18 @@ class MemoryServicer(MemoryServiceServicer):
         return await self._write(self._writes.UndoSupersession, request)
 
     async def Forget(self, request: forget_pb2.ForgetRequest, context: Any) -> forget_pb2.ForgetReceipt:
-        """Forward to the writer."""
-        return await self._write(self._writes.Forget, request)
+        """Forward to the writer; what a query would forget is searched for here."""
+        if not (request.preview and request.query):
+            return await self._write(self._writes.Forget, request)
+        caller = await self._authorizer.caller_of(request)
+        forget_from_proto(request)
+        ask = recall_pb2.RecallRequest(
+            parent=request.parent, query=request.query, top_k=MAX_FOUND_BY_QUERY, include_cold=True, no_cache=True
+        )
+        vectors = await self._embedding.of(recall_from_proto(ask, self._clock.now()))
+        found = await self._retriever.call(self._reads.Recall, own_recall_request(ask, vectors), caller)
+        preview = writer_service_pb2.PreviewFoundRequest(request=request, memories=found_to_forget(found.answer))
+        return await self._writer.call(self._writes.PreviewFound, preview, caller)
 
     async def Restore(self, request: forget_pb2.RestoreRequest, context: Any) -> forget_pb2.ForgetReceipt:
         """Forward to the writer."""

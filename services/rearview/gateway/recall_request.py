@@ -27,12 +27,19 @@ def internal_recall_request(
     request: recall_pb2.RecallRequest, caller: Caller, vectors: Sequence[EmbeddedQuery]
 ) -> retriever_service_pb2.RecallRequest:
     """Return the request for the retriever. What the caller reaches and did not name are its subscriptions."""
-    internal = retriever_service_pb2.RecallRequest(
-        request=request,
-        vectors=[query_vector_to_proto(embedded.generation_id, embedded.vector) for embedded in vectors],
-    )
+    internal = own_recall_request(request, vectors)
     named = request_names.recall(request)
     room = MAX_NAMESPACES - 1 - len(request.additional_namespaces)
     subscribed = [f"namespaces/{name}" for name in caller.namespaces if name not in named]
     internal.request.additional_namespaces.extend(subscribed[: max(room, 0)])
     return internal
+
+
+def own_recall_request(
+    request: recall_pb2.RecallRequest, vectors: Sequence[EmbeddedQuery]
+) -> retriever_service_pb2.RecallRequest:
+    """Return the request for the retriever to search nothing but the namespaces that the request names."""
+    return retriever_service_pb2.RecallRequest(
+        request=request,
+        vectors=[query_vector_to_proto(embedded.generation_id, embedded.vector) for embedded in vectors],
+    )

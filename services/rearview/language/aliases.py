@@ -46,6 +46,18 @@ def normalised(name: str) -> str:
     return _SPACE.sub(" ", fold_width(name).lower().replace("\u2019", "'")).strip(_EDGES)
 
 
+def spellings(name: str) -> tuple[str, ...]:
+    """Return all known names of the same thing, in both languages, as they are compared; the canonical one first."""
+    key = canonical(name)
+    others = sorted(alias for alias, first in _aliases().canonical.items() if first == key)
+    return tuple(dict.fromkeys((key, normalised(name), *others)))
+
+
+def common_words() -> frozenset[str]:
+    """Return names that are words as well ("us", "移动"): a text that holds one need not speak of the thing."""
+    return _AMBIGUOUS
+
+
 def kind_of(name: str) -> EntityType | None:
     """What kind of thing a known name is."""
     return _aliases().kinds.get(normalised(name))

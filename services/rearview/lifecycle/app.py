@@ -15,6 +15,7 @@ from rearview.adapters.postgres.audit_log import PostgresAuditLog
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.dead_letters import PostgresDeadLetters
 from rearview.adapters.postgres.erasure import PostgresErasure
+from rearview.adapters.postgres.erasure_check import PostgresErasureCheck
 from rearview.adapters.postgres.job_policy import JobPolicy
 from rearview.adapters.postgres.jobs import ProcrastinateJobQueue
 from rearview.adapters.postgres.operations import PostgresOperations
@@ -38,6 +39,7 @@ from rearview.lifecycle.round_schedule import Round, RoundSchedule
 from rearview.lifecycle.servicer import LifecycleServicer
 from rearview.lifecycle.sweep import Sweeper, SweepLimits
 from rearview.lifecycle.upkeep import UpkeepRounds, UpkeepRules
+from rearview.lifecycle.verify_purge import PurgeVerifier
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.tiering import Rehydrator, TierStore
 from rearview.rpc.interceptors import IdentityInterceptor
@@ -77,9 +79,10 @@ async def run_lifecycle(
         )
         tiers = await stack.enter_async_context(open_tiers(config, work, clock))
         purger = Purger(PostgresErasure(work, batch=config.purge_batch), RedisErasure(redis), clock, tiers.eraser)
+        verifier = PurgeVerifier(PostgresErasureCheck(work), RedisErasure(redis), clock)
         operations = OperationWork(PostgresOperations(work), tiers.store, tiers.sweeper, tiers.rehydrator, clock)
         queue = ProcrastinateJobQueue(url, policy=_job_policy(config))
-        handlers = job_handlers(purger, tiers.sweeper, operations)
+        handlers = job_handlers(purger, verifier, tiers.sweeper, operations)
         await stack.enter_async_context(
             meanwhile(queue.work(handlers, concurrency=config.worker_concurrency), stopping)
         )

@@ -71,11 +71,12 @@ class ColdMoves:
             replaced += len(group)
         return replaced
 
-    async def erase(self, lease: Lease, memory_ids: Collection[UUID]) -> int:
+    async def erase(self, lease: Lease, memory_ids: Collection[UUID], freed: Collection[UUID] = ()) -> int:
         """Rewrite the segments that hold anything of these memories without it, and delete the old ones with all
-        their versions; return how many segments there were. Raises as `make_cold`."""
+        their versions; return how many segments there were. Of the memories `freed` only dead rows go. Raises as
+        `make_cold`."""
         tenant_id, namespace_id = lease.tenant_id, lease.namespace_id
-        found = await self._store.segments_of(tenant_id, namespace_id, memory_ids)
+        found = await self._store.segments_of(tenant_id, namespace_id, [*memory_ids, *freed])
         for segment in await self._store.segments(tenant_id, namespace_id, found) if found else ():
             await self._rewrite(lease, [segment], frozenset(memory_ids))
         await self.delete_garbage(lease)

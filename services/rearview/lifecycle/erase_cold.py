@@ -21,9 +21,11 @@ class ColdEraser:
         self._moves = moves
         self._lease = lease
 
-    async def erase(self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]) -> int:
+    async def erase(
+        self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID], freed: Collection[UUID] = ()
+    ) -> int:
         """Rewrite segments without these memories; see `ColdErasure.erase`."""
-        if not memory_ids:
+        if not memory_ids and not freed:
             return 0
         # Always under the lease: a move under way may be carrying one of them into a segment right now.
         for _ in range(_PATIENCE):
@@ -34,6 +36,6 @@ class ColdEraser:
         else:
             raise Conflict("another worker moves this namespace's memories", retry_after_seconds=2.0)
         try:
-            return await self._moves.erase(lease, memory_ids)
+            return await self._moves.erase(lease, memory_ids, freed)
         finally:
             await self._store.release(lease, swept=False)

@@ -6,14 +6,19 @@ from uuid import UUID
 from rearview.lifecycle.operations import OperationWork
 from rearview.lifecycle.purge import Purger
 from rearview.lifecycle.sweep import Sweeper
+from rearview.lifecycle.verify_purge import PurgeVerifier
 from rearview.ports.job_queue import JobHandler
 
 
-def job_handlers(purger: Purger, sweeper: Sweeper, operations: OperationWork) -> Mapping[str, JobHandler]:
+def job_handlers(
+    purger: Purger, verifier: PurgeVerifier, sweeper: Sweeper, operations: OperationWork
+) -> Mapping[str, JobHandler]:
     """Return the handlers; each may run more than once for one job."""
 
     async def purge(arguments: Mapping[str, str]) -> None:
-        await purger.purge(UUID(arguments["tenant_id"]), UUID(arguments["receipt_id"]))
+        tenant_id, receipt_id = UUID(arguments["tenant_id"]), UUID(arguments["receipt_id"])
+        await purger.purge(tenant_id, receipt_id)
+        await verifier.verify(tenant_id, receipt_id)
 
     async def sweep(arguments: Mapping[str, str]) -> None:
         await sweeper.sweep(UUID(arguments["tenant_id"]), UUID(arguments["namespace_id"]), _nobody)

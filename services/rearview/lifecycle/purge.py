@@ -49,7 +49,7 @@ class Purger:
         ids: list[UUID] = []
         for start in range(0, purge.memory_count, _SLICE):
             ids += await self._store.memory_ids(purge, start, _SLICE)
-        rewritten = await cold.erase(purge.tenant_id, purge.namespace_id, ids)
+        rewritten = await cold.erase(purge.tenant_id, purge.namespace_id, ids, await self._store.rewritten(purge))
         await self._store.note(purge, {SEGMENTS: rewritten}, now=self._clock.now())
 
     async def _erase_volatile(self, purge: Purge) -> None:

@@ -1,6 +1,6 @@
 """Erasing for good what a forget marked."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -39,6 +39,10 @@ class ErasureStore(Protocol):
         """Return a slice of the forgotten memories' ids."""
         ...
 
+    async def rewritten(self, purge: Purge) -> list[UUID]:
+        """Return the episodes that lost turns to the forget."""
+        ...
+
     async def note(self, purge: Purge, counts: Mapping[str, int], *, now: datetime) -> None:
         """Add to the receipt's counts what was erased elsewhere, by place."""
         ...
@@ -59,6 +63,10 @@ class VolatileErasure(Protocol):
         """Erase counts of accesses that were not added to the store yet; return how many there were."""
         ...
 
+    async def left(self, tenant_id: UUID, namespace_id: UUID, ids: Collection[UUID]) -> Mapping[str, int]:
+        """Return, by place, how much of these memories and events is still there."""
+        ...
+
     async def erase_answers(self, tenant_id: UUID) -> int:
         """Erase the cached answers of a tenant, in which anything of it may stand; return how many there were."""
         ...
@@ -67,11 +75,45 @@ class VolatileErasure(Protocol):
 class ColdErasure(Protocol):
     """The part of what lies in object storage."""
 
-    async def erase(self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]) -> int:
+    async def erase(
+        self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID], freed: Collection[UUID] = ()
+    ) -> int:
         """Rewrite segments without these memories and delete the old ones with all their versions; return how many.
+        `freed` live on, and only what they were before goes.
 
         Raises:
             Conflict: another worker moves the namespace's memories now; to be repeated.
             Unavailable: object storage or the database does not do its part; to be repeated.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """A receipt whose purge has ended; `stale_units` were not made anew yet."""
+
+    tenant_id: UUID
+    receipt_id: UUID
+    namespace_id: UUID
+    id_count: int
+    stale_units: int
+
+
+class ErasureCheck(Protocol):
+    """Looking in the database for what a purge erased."""
+
+    async def purged(self, tenant_id: UUID, receipt_id: UUID) -> Purged | None:
+        """Return a receipt that is purged and not verified; None for every other."""
+        ...
+
+    async def ids(self, purged: Purged, start: int, count: int) -> list[UUID]:
+        """Return a slice of the ids of what was erased, memories and events."""
+        ...
+
+    async def found(self, purged: Purged, ids: Sequence[UUID]) -> Mapping[str, int]:
+        """Return, by place, how many rows are or name one of these ids; every place that was looked at is there."""
+        ...
+
+    async def verified(self, purged: Purged, *, now: datetime) -> None:
+        """Say on the receipt, with an audit record, that nothing was found anywhere."""
         ...

@@ -79,7 +79,9 @@ Global___MemoryNames: _TypeAlias = MemoryNames  # noqa: Y015
 
 @_typing.final
 class LastTurns(_message.Message):
-    """The last turns of a session."""
+    """The last turns of a session: those of the user, and all that follows the first of them (replies, tool calls,
+    documents). Turns that are forgotten already do not count; what came before stays, also in an episode that both are in.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -88,7 +90,7 @@ class LastTurns(_message.Message):
     session: _builtins.str
     """`namespaces/{namespace}/sessions/{session}`."""
     count: _builtins.int
-    """How many, from 1 to 1,000."""
+    """How many turns of the user, from 1 to 1,000; more than there are takes all."""
     def __init__(
         self,
         *,
@@ -126,13 +128,15 @@ class ForgetRequest(_message.Message):
     session: _builtins.str
     """A whole session, `namespaces/{namespace}/sessions/{session}`: its events, working memory and memories."""
     subject: _builtins.str
-    """Everything about a subject, as an entity's name."""
+    """Everything about a person or thing, by name: memories that name it, facts about it, turns that mention it or that
+    it said, in every spelling that is known. Other turns of an episode stay. At most 10,000 memories and turns.
+    """
     query: _builtins.str
-    """What a query finds; needs a preview first."""
+    """The memories that a query finds, at most 20, at least half as relevant as the best; needs a preview first."""
     preview: _builtins.bool
     """Change nothing; return what would go, and a confirmation token."""
     confirmation_token: _builtins.str
-    """From a preview; binds the call to exactly that set. Required for `query`."""
+    """From a preview not older than 10 minutes; binds the call to exactly that set. Required for `query`."""
     reason: _builtins.str
     """Why; kept in the audit log, so no content should stand here. At most 500 characters."""
     request_id: _builtins.str
@@ -145,7 +149,7 @@ class ForgetRequest(_message.Message):
 
     @_builtins.property
     def filter(self) -> _recall_pb2.MemoryFilter:
-        """Everything that a filter selects; the filter must not be empty."""
+        """Memories that a filter selects, of every state, at most 10,000; the filter must not be empty."""
 
     @_builtins.property
     def last_turns(self) -> Global___LastTurns:

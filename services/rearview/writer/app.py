@@ -28,6 +28,7 @@ from rearview.adapters.postgres.placeholders import PostgresPlaceholderNumbers
 from rearview.adapters.postgres.policies import PostgresPolicyStore, RememberedPolicies
 from rearview.adapters.postgres.search_units import SearchUnits
 from rearview.adapters.postgres.session_index import PostgresSessionIndex
+from rearview.adapters.postgres.stale_units import PostgresStaleUnits
 from rearview.adapters.redis.connection import RedisConnection
 from rearview.adapters.redis.handed_out import RedisHandedOut
 from rearview.adapters.redis.working_memory import RedisWorkingMemory
@@ -35,7 +36,7 @@ from rearview.adapters.vault.aes_gcm_sealer import AesGcmSealer
 from rearview.domain.errors import Unavailable
 from rearview.internal.v1 import writer_service_pb2
 from rearview.internal.v1.writer_service_pb2_grpc import add_WriterServiceServicer_to_server
-from rearview.language.aliases import canonical
+from rearview.language.aliases import canonical, common_words, spellings
 from rearview.language.analyzer import RuleAnalyzer
 from rearview.language.fact_grounds import RuleFactGrounds
 from rearview.language.facts import RuleFactExtractor, load_attributes
@@ -52,6 +53,7 @@ from rearview.rpc.interceptors import IdentityInterceptor
 from rearview.rpc.service_process import meanwhile, service_process
 from rearview.writer.append_events import EventAppender
 from rearview.writer.config import WriterConfig
+from rearview.writer.confirmation import Confirmations
 from rearview.writer.echo_guard import EchoGuard
 from rearview.writer.end_session import SessionEnder
 from rearview.writer.facts.read_statements import StatementReader
@@ -59,13 +61,14 @@ from rearview.writer.facts.stated_facts import FactDrafter
 from rearview.writer.facts.summarise import HistorySummariser
 from rearview.writer.facts.turn_facts import FactMaker
 from rearview.writer.facts.undo_supersession import SupersessionUndoer
-from rearview.writer.forget import Forgetter
+from rearview.writer.forget import Forgetter, SubjectNames
 from rearview.writer.index_session import IndexingRules, SessionIndexer
 from rearview.writer.jobs import job_handlers
 from rearview.writer.merge_fresh_units import UnitMerger
 from rearview.writer.merge_schedule import MergeSchedule
 from rearview.writer.novelty import NoveltyGate
 from rearview.writer.redaction import RedactionParts
+from rearview.writer.refresh_units import UnitRefresher
 from rearview.writer.remember import MemoryKeeper, TextReader
 from rearview.writer.servicer import WriterServicer
 from rearview.writer.update_memory import MemoryUpdater
@@ -91,11 +94,12 @@ class Writer:
     merger: UnitMerger
     summariser: HistorySummariser
     undoer: SupersessionUndoer
+    refresher: UnitRefresher
 
     @property
     def handlers(self) -> Mapping[str, JobHandler]:
         """The jobs that this writer works on, by task."""
-        return job_handlers(self.indexer, self.merger, self.forgetter, self.summariser)
+        return job_handlers(self.indexer, self.merger, self.forgetter, self.summariser, self.refresher)
 
 
 @asynccontextmanager
@@ -182,13 +186,23 @@ async def open_writer(
                 store, reader, redaction, PostgresPlaceholderNumbers(calls), cold.rehydrator, merges, facts, clock
             ),
             updater=MemoryUpdater(store, reader, redaction, cold.rehydrator, facts, clock),
-            forgetter=Forgetter(PostgresForgetting(calls, units), working_memory, handed_out, redaction, clock),
+            forgetter=Forgetter(
+                PostgresForgetting(calls, units),
+                working_memory,
+                handed_out,
+                redaction,
+                cold.rehydrator,
+                Confirmations(config.internal_key.get_secret_value().encode()),
+                SubjectNames(canonical, spellings, common_words()),
+                clock,
+            ),
             indexer=SessionIndexer(
                 index, embedder, analyzer, hasher, EchoGuard(handed_out, clock), novelty, merges, clock, rules, facts
             ),
             merger=UnitMerger(index, batch_units=config.merge_batch_units),
             summariser=HistorySummariser(PostgresFactHistories(jobs, units), names, embedder, hasher, clock),
             undoer=SupersessionUndoer(histories, clock),
+            refresher=UnitRefresher(PostgresStaleUnits(jobs, units), embedder, analyzer, hasher, cold.rehydrator),
         )
 
 

@@ -9,10 +9,15 @@ from rearview.writer.facts.summarise import HistorySummariser
 from rearview.writer.forget import Forgetter
 from rearview.writer.index_session import SessionIndexer
 from rearview.writer.merge_fresh_units import UnitMerger
+from rearview.writer.refresh_units import UnitRefresher
 
 
 def job_handlers(
-    indexer: SessionIndexer, merger: UnitMerger, forgetter: Forgetter, summariser: HistorySummariser
+    indexer: SessionIndexer,
+    merger: UnitMerger,
+    forgetter: Forgetter,
+    summariser: HistorySummariser,
+    refresher: UnitRefresher,
 ) -> Mapping[str, JobHandler]:
     """Return the handlers; each may run more than once for one job."""
 
@@ -28,6 +33,9 @@ def job_handlers(
     async def clear_working_memory(arguments: Mapping[str, str]) -> None:
         await forgetter.clear_working_memory(UUID(arguments["tenant_id"]), UUID(arguments["receipt_id"]))
 
+    async def refresh_units(arguments: Mapping[str, str]) -> None:
+        await refresher.refresh(UUID(arguments["tenant_id"]), UUID(arguments["receipt_id"]))
+
     async def summarise_fact(arguments: Mapping[str, str]) -> None:
         await summariser.summarise(
             UUID(arguments["tenant_id"]), UUID(arguments["namespace_id"]), UUID(arguments["memory_id"])
@@ -39,6 +47,7 @@ def job_handlers(
         "merge_fresh_units": merge_fresh_units,
         "clear_working_memory": clear_working_memory,
         "summarise_fact": summarise_fact,
+        "refresh_units": refresh_units,
     }
 
 

@@ -8,11 +8,17 @@ import grpc.aio
 from rearview.domain.errors import FeatureNotOffered, RearviewError
 from rearview.domain.names import parse_session
 from rearview.domain.principal import Access
-from rearview.internal.v1 import writer_service_pb2_grpc
+from rearview.internal.v1 import writer_service_pb2, writer_service_pb2_grpc
 from rearview.ports.clock import Clock
 from rearview.rpc.call_context import current_caller
 from rearview.rpc.convert.events import append_events_from_proto, event_to_proto, session_to_proto
-from rearview.rpc.convert.forgets import forget_from_proto, forget_receipt_to_proto, receipt_id_from_name
+from rearview.rpc.convert.forgets import (
+    forget_from_proto,
+    forget_preview_to_proto,
+    forget_receipt_to_proto,
+    receipt_id_from_name,
+    with_found,
+)
 from rearview.rpc.convert.memories import (
     batch_remember_from_proto,
     batch_remembered_to_proto,
@@ -100,7 +106,16 @@ class WriterServicer(writer_service_pb2_grpc.WriterServiceServicer):
     async def Forget(self, request: forget_pb2.ForgetRequest, context: Context) -> forget_pb2.ForgetReceipt:
         command = forget_from_proto(request)
         scope = scope_of(current_caller(), command.namespace, Access.WRITE)
+        if request.preview:
+            return forget_preview_to_proto(await self._forgetter.preview(scope, command))
         return forget_receipt_to_proto(await self._forgetter.forget(scope, command))
+
+    async def PreviewFound(
+        self, request: writer_service_pb2.PreviewFoundRequest, context: Context
+    ) -> forget_pb2.ForgetReceipt:
+        command = with_found(forget_from_proto(request.request), request.memories)
+        scope = scope_of(current_caller(), command.namespace, Access.WRITE)
+        return forget_preview_to_proto(await self._forgetter.preview(scope, command))
 
     async def Restore(self, request: forget_pb2.RestoreRequest, context: Context) -> forget_pb2.ForgetReceipt:
         receipt_id = receipt_id_from_name(request.name)

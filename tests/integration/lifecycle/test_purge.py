@@ -229,7 +229,7 @@ async def test_keyword_counts_are_as_if_it_had_never_been_said(lifecycle: Lifecy
     ]
     assert before
 
-    await own.append([*SECRETS, HARMLESS[0]])
+    await own.append([*SECRETS, HARMLESS[0], "Shall we take the night train to Zanzibarquartz in Kyoto?"])
     if ended:
         await own.writer.ender.end(own.scope, "chat")
     await own.run_jobs()

@@ -102,7 +102,7 @@ async def test_a_forget_is_purged_and_counts_are_drained_by_the_running_service(
     forgotten = await lifecycle.forget_session()
 
     async def purged() -> bool:
-        return (await lifecycle.receipt(forgotten)).state is ForgetState.PURGED
+        return (await lifecycle.receipt(forgotten)).state is ForgetState.VERIFIED
 
     async def drained() -> bool:
         return await own.count("memory_stats", "access_count = 1") == 1
@@ -247,7 +247,7 @@ async def test_dead_letters_are_listed_and_run_again(lifecycle: LifecycleBench, 
     assert replayed == letters[0]
 
     async def purged() -> bool:
-        return (await lifecycle.receipt(forgotten)).state is ForgetState.PURGED
+        return (await lifecycle.receipt(forgotten)).state is ForgetState.VERIFIED
 
     await wait_until(purged, "the replayed purge")
     left = await service.call("ListDeadLetters", pb.ListDeadLettersRequest(), caller)
@@ -331,7 +331,7 @@ async def test_a_process_purges_and_ends_cleanly(lifecycle: LifecycleBench) -> N
         forgotten = await lifecycle.forget_session()
 
         async def purged() -> bool:
-            return (await lifecycle.receipt(forgotten)).state is ForgetState.PURGED
+            return (await lifecycle.receipt(forgotten)).state is ForgetState.VERIFIED
 
         await wait_until(purged, "the purge")
         process.send_signal(signal.SIGTERM)

@@ -180,6 +180,10 @@ class _Nowhere:
         """Erase nothing."""
         return 0
 
+    async def left(self, *_: object) -> dict[str, int]:
+        """Find nothing."""
+        return {}
+
 
 async def test_a_namespace_has_one_sweeper_and_a_late_one_changes_nothing(tiers: TierBench) -> None:
     await tiers.write()

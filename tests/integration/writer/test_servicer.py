@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from rearview.domain.errors import (
     CredentialMissing,
-    FeatureNotOffered,
+    InvalidConfirmationToken,
     InvalidFields,
     NamespaceDenied,
     NotFound,
@@ -125,7 +125,7 @@ async def test_who_may_not_is_denied_before_anything_is_looked_at(
     assert isinstance(await refusal(stub.EndSession(request, metadata=writer)), NotFound)
 
 
-async def test_bad_fields_are_all_named_and_what_is_not_offered_says_so(
+async def test_bad_fields_are_all_named_and_a_query_needs_its_preview(
     stub: "WriterServiceAsyncStub", scope: Scope, writer_config: WriterConfig
 ) -> None:
     metadata = identity(scope, writer_config)
@@ -138,6 +138,5 @@ async def test_bad_fields_are_all_named_and_what_is_not_offered_says_so(
     )
     assert isinstance(nameless, InvalidFields)
     assert {v.field for v in nameless.violations} == {"name", "request_id"}
-    refused = await refusal(stub.Forget(forget_pb2.ForgetRequest(parent=PARENT, subject="韩梅梅"), metadata=metadata))
-    assert isinstance(refused, FeatureNotOffered)
-    assert refused.metadata["feature"]
+    refused = await refusal(stub.Forget(forget_pb2.ForgetRequest(parent=PARENT, query="韩梅梅"), metadata=metadata))
+    assert isinstance(refused, InvalidConfirmationToken)

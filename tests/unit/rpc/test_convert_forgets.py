@@ -8,10 +8,24 @@ from hypothesis import strategies as st
 
 from rearview.client import memory_calls
 from rearview.client.call import Defaults
-from rearview.domain.errors import FeatureNotOffered, InvalidConfirmationToken, InvalidFields
-from rearview.domain.forget import ErasedPlace, ForgetMemories, ForgetReceipt, ForgetSession, ForgetState
+from rearview.domain.errors import InvalidFields
+from rearview.domain.forget import (
+    ErasedPlace,
+    ForgetFilter,
+    ForgetLastTurns,
+    ForgetMemories,
+    ForgetPreview,
+    ForgetQuery,
+    ForgetReceipt,
+    ForgetSelection,
+    ForgetSession,
+    ForgetState,
+    ForgetSubject,
+    ForgetTarget,
+)
+from rearview.domain.recall import MemoryFilter
 from rearview.rpc.convert import forgets as convert
-from rearview.v1 import forget_pb2
+from rearview.v1 import forget_pb2, recall_pb2
 from tests.unit.rpc.garbage import convert_or_refuse, mutated
 from tests.unit.rpc.strategies import NOW, few, moments, optional_texts, sessions
 
@@ -43,23 +57,63 @@ def test_a_session_to_forget_arrives(session: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "feature"),
+    ("fields", "target"),
     [
-        ({"subject": "李雷"}, "forget.subject"),
-        ({"query": "my phone number"}, "forget.query"),
-        ({"session": "s", "last_turns": 2}, "forget.last_turns"),
-        ({"session": "s", "preview": True}, "forget.preview"),
+        ({"subject": "李雷"}, ForgetSubject("李雷")),
+        ({"query": "my phone number"}, ForgetQuery("my phone number")),
+        ({"session": "s", "last_turns": 2}, ForgetLastTurns("s", 2)),
+        (
+            {"filter": recall_pb2.MemoryFilter(labels={"project": "项目"})},
+            ForgetFilter(MemoryFilter(labels={"project": "项目"})),
+        ),
     ],
 )
-def test_what_is_not_offered_is_named(fields: dict[str, Any], feature: str) -> None:
-    with pytest.raises(FeatureNotOffered) as error:
-        convert.forget_from_proto(_request(**fields))
-    assert error.value.metadata == {"feature": feature}
+def test_every_other_form_arrives(fields: dict[str, Any], target: ForgetTarget) -> None:
+    assert convert.forget_from_proto(_request(**fields)).target == target
 
 
-def test_a_confirmation_token_of_no_preview_is_refused() -> None:
-    with pytest.raises(InvalidConfirmationToken):
-        convert.forget_from_proto(_request(session="s", confirmation_token="x"))
+def test_a_token_arrives_but_not_with_a_preview() -> None:
+    assert convert.forget_from_proto(_request(session="s", confirmation_token="x")).confirmation_token == "x"
+    with pytest.raises(InvalidFields) as error:
+        convert.forget_from_proto(_request(session="s", confirmation_token="x", preview=True))
+    assert {v.field for v in error.value.violations} == {"confirmation_token"}
+
+
+@pytest.mark.parametrize(
+    ("request_", "fields"),
+    [
+        (forget_pb2.ForgetRequest(parent="namespaces/a", filter=recall_pb2.MemoryFilter()), {"filter"}),
+        (
+            forget_pb2.ForgetRequest(parent="namespaces/a", filter=recall_pb2.MemoryFilter(entities=[""])),
+            {"filter.entities[0]"},
+        ),
+        (forget_pb2.ForgetRequest(parent="namespaces/a", subject=" " * 3), {"subject"}),
+        (forget_pb2.ForgetRequest(parent="namespaces/a", query="字" * 4_097), {"query"}),
+        (
+            forget_pb2.ForgetRequest(
+                parent="namespaces/a", last_turns=forget_pb2.LastTurns(session="namespaces/b/sessions/s", count=0)
+            ),
+            {"last_turns.session", "last_turns.count"},
+        ),
+    ],
+)
+def test_bad_fields_of_the_other_forms_are_told(request_: forget_pb2.ForgetRequest, fields: set[str]) -> None:
+    with pytest.raises(InvalidFields) as error:
+        convert.forget_from_proto(request_)
+    assert {v.field for v in error.value.violations} == fields
+
+
+def test_what_a_query_found_is_taken_once_each() -> None:
+    command = convert.forget_from_proto(_request(query="wo?", preview=True))
+    names = [f"namespaces/default/memories/{UUID(int=i)}" for i in (1, 2, 1)]
+    assert convert.with_found(command, names).target == ForgetQuery("wo?", (UUID(int=1), UUID(int=2)))
+
+
+def test_a_preview_is_told_without_a_receipt() -> None:
+    selection = ForgetSelection(tuple(UUID(int=i) for i in range(1_001)), (UUID(int=7),))
+    message = convert.forget_preview_to_proto(ForgetPreview("a", selection, "token"))
+    assert (message.name, message.preview, message.confirmation_token) == ("", True, "token")
+    assert (len(message.memories), message.memory_count, message.event_count) == (1_000, 1_001, 1)
 
 
 def test_every_bad_field_of_a_forget_is_told() -> None:

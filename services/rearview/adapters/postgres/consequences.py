@@ -95,6 +95,17 @@ async def enqueue_clear_working_memory(connection: Connection, tenant_id: UUID, 
     )
 
 
+async def enqueue_refresh(connection: Connection, tenant_id: UUID, namespace_id: UUID, receipt_id: UUID) -> None:
+    """Have the turns around forgotten ones indexed anew. One at a time in a namespace: the last one is to win."""
+    await _enqueue(
+        connection,
+        "refresh_units",
+        f"refresh:{tenant_id}:{namespace_id}",
+        {"tenant_id": str(tenant_id), "receipt_id": str(receipt_id)},
+        None,
+    )
+
+
 async def enqueue_operation(connection: Connection, tenant_id: UUID, operation_id: UUID) -> None:
     """Have an operation carried out."""
     await _enqueue(

@@ -100,6 +100,12 @@ class PostgresErasure:
         async with self._transaction(purge.tenant_id) as connection:
             return await _slice(connection, "memory_ids", purge, start, count)
 
+    async def rewritten(self, purge: Purge) -> list[UUID]:
+        """Return the episodes that lost turns to the forget."""
+        async with self._transaction(purge.tenant_id) as connection:
+            rows = await (await connection.execute(_SQL["rewritten"], _place(purge))).fetchall()
+        return [row[0] for row in rows]
+
     async def note(self, purge: Purge, counts: Mapping[str, int], *, now: datetime) -> None:
         """Add to the receipt's counts; see `ErasureStore.note`."""
         try:

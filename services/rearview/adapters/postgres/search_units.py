@@ -86,18 +86,44 @@ class SearchUnits:
             await self._run(connection, name, tenant_id, namespace_id, unit_id=unit_id, occurred_at=occurred_at)
 
     async def tombstone(
-        self, connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]
+        self,
+        connection: Connection,
+        tenant_id: UUID,
+        namespace_id: UUID,
+        memory_ids: Collection[UUID],
+        unit_ids: Collection[UUID] = (),
     ) -> None:
-        """Take all units of memories out of recall."""
+        """Take all units of memories, and single ones, out of recall."""
+        ids = {"memory_ids": list(memory_ids), "unit_ids": list(unit_ids)}
         for name in ("tombstone_fresh_units", "tombstone_units", "tombstone_warm_units"):
-            await self._run(connection, name, tenant_id, namespace_id, memory_ids=list(memory_ids))
+            await self._run(connection, name, tenant_id, namespace_id, **ids)
 
     async def restore(
-        self, connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]
+        self,
+        connection: Connection,
+        tenant_id: UUID,
+        namespace_id: UUID,
+        memory_ids: Collection[UUID],
+        unit_ids: Collection[UUID] = (),
     ) -> None:
-        """Give units the state that goes with their memories' states."""
+        """Give all units of memories, and single ones, the state that goes with their memories' states."""
+        ids = {"memory_ids": list(memory_ids), "unit_ids": list(unit_ids)}
         for name in ("restore_fresh_units", "restore_units", "restore_warm_units"):
-            await self._run(connection, name, tenant_id, namespace_id, memory_ids=list(memory_ids))
+            await self._run(connection, name, tenant_id, namespace_id, **ids)
+
+    async def replace(
+        self, connection: Connection, tenant_id: UUID, namespace_id: UUID, units: Collection[UnitProjection]
+    ) -> list[tuple[UUID, list[int] | None, bool]]:
+        """Replace projections of units wherever they stand; return of those there were the ids, the keywords before,
+        and whether those were counted."""
+        unit_ids = [unit.unit_id for unit in units]
+        records = as_records(_projection(unit) for unit in units)
+        found: list[tuple[UUID, list[int] | None, bool]] = []
+        for table in ("fresh_projections", "projections", "warm_projections"):
+            place = {"tenant_id": tenant_id, "namespace_id": namespace_id, "unit_ids": unit_ids}
+            found += await (await connection.execute(self._sql[f"lock_{table}"], place)).fetchall()
+            await self._run(connection, f"replace_{table}", tenant_id, namespace_id, units=records)
+        return found
 
     async def merge(self, connection: Connection, tenant_id: UUID, namespace_id: UUID, limit: int) -> int:
         """Move closed units from the fresh table to the main one; return how many moved."""

@@ -27,10 +27,10 @@ from rearview.domain.errors import Conflict
 from rearview.domain.ids import new_id
 from rearview.domain.lifecycle_policy import DEFAULT_LIFECYCLE, LifecyclePolicy, LifecycleValues
 from rearview.domain.memory import Tier
+from rearview.domain.search_unit import UnitFlag
 from rearview.ports.tiering import ColdBatch, ErasedUnit, KeptRow, Lease, Restored
 
 _SQL = load_queries("tiering")
-_UNCOUNTED = 16
 
 MOVER = ActingService("lifecycle")
 """In whose name the audit records a move."""
@@ -289,7 +289,7 @@ class PostgresTiering:
             if going:
                 await connection.execute(_SQL["drop_pointers"], {**place, "memory_ids": going})
                 lost = [
-                    (list(unit.terms), not unit.flags & _UNCOUNTED, unit.flags)
+                    (list(unit.terms), not unit.flags & UnitFlag.UNCOUNTED, unit.flags)
                     for unit in erased
                     if unit.memory_id in frozenset(going)
                 ]

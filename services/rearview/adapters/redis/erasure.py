@@ -1,6 +1,7 @@
 """Erasing from Redis what a forget named: turns of working memory and counts of accesses."""
 
-from collections.abc import Collection
+import json
+from collections.abc import Collection, Mapping
 from uuid import UUID
 
 from redis.asyncio import Redis
@@ -10,7 +11,7 @@ from rearview.adapters.redis.answer_cache import index_key
 from rearview.adapters.redis.connection import RedisConnection
 from rearview.adapters.redis.working_memory import note_key, turns_key
 from rearview.ports.forgetting import ForgottenTurns
-from rearview.ports.working_memory import LIFETIME
+from rearview.ports.working_memory import LIFETIME, SessionKey
 
 _LIFETIME_SECONDS = int(LIFETIME.total_seconds())
 
@@ -63,6 +64,24 @@ class RedisErasure:
 
         counts, _, draining = await self._connection.call(erase)
         return counts + draining
+
+    async def left(self, tenant_id: UUID, namespace_id: UUID, ids: Collection[UUID]) -> Mapping[str, int]:
+        """Return how much of these is still there; see `VolatileErasure.left`. Notes that refuse late turns stay."""
+        named = {str(one) for one in ids}
+        fields = [access_field(namespace_id, one) for one in ids]
+        keys = AccessKeys.of(tenant_id)
+
+        async def look(client: Redis) -> Mapping[str, int]:
+            turns = 0
+            async for key in client.scan_iter(turns_key(SessionKey(tenant_id, namespace_id, "*")), count=1_000):
+                turns += sum(json.loads(text)["id"] in named for text in await client.lrange(key, 0, -1))
+            counts = 0
+            for hash_key in (keys.counts, keys.times, keys.draining):
+                if fields:
+                    counts += sum(value is not None for value in await client.hmget(hash_key, fields))
+            return {"redis.working_memory": turns, "redis.access_counts": counts}
+
+        return await self._connection.call(look)
 
     async def erase_answers(self, tenant_id: UUID) -> int:
         """Erase a tenant's cached answers; see `VolatileErasure.erase_answers`."""

@@ -28,13 +28,15 @@ from rearview.v1 import memory_pb2 as rearview_dot_v1_dot_memory__pb2
 from rearview.v1 import memory_service_pb2 as rearview_dot_v1_dot_memory__service__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)rearview/internal/v1/writer_service.proto\x12\x14rearview.internal.v1\x1a\x17rearview/v1/event.proto\x1a\x18rearview/v1/forget.proto\x1a\x18rearview/v1/memory.proto\x1a rearview/v1/memory_service.proto2\xc2\x05\n\rWriterService\x12S\n\x0c\x41ppendEvents\x12 .rearview.v1.AppendEventsRequest\x1a!.rearview.v1.AppendEventsResponse\x12\x42\n\nEndSession\x12\x1e.rearview.v1.EndSessionRequest\x1a\x14.rearview.v1.Session\x12G\n\x08Remember\x12\x1c.rearview.v1.RememberRequest\x1a\x1d.rearview.v1.RememberResponse\x12V\n\rBatchRemember\x12!.rearview.v1.BatchRememberRequest\x1a\".rearview.v1.BatchRememberResponse\x12\x45\n\x0cUpdateMemory\x12 .rearview.v1.UpdateMemoryRequest\x1a\x13.rearview.v1.Memory\x12M\n\x10UndoSupersession\x12$.rearview.v1.UndoSupersessionRequest\x1a\x13.rearview.v1.Memory\x12@\n\x06\x46orget\x12\x1a.rearview.v1.ForgetRequest\x1a\x1a.rearview.v1.ForgetReceipt\x12\x42\n\x07Restore\x12\x1b.rearview.v1.RestoreRequest\x1a\x1a.rearview.v1.ForgetReceipt\x12[\n\x0eImportMemories\x12\".rearview.v1.ImportMemoriesRequest\x1a#.rearview.v1.ImportMemoriesResponse(\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)rearview/internal/v1/writer_service.proto\x12\x14rearview.internal.v1\x1a\x17rearview/v1/event.proto\x1a\x18rearview/v1/forget.proto\x1a\x18rearview/v1/memory.proto\x1a rearview/v1/memory_service.proto\"T\n\x13PreviewFoundRequest\x12+\n\x07request\x18\x01 \x01(\x0b\x32\x1a.rearview.v1.ForgetRequest\x12\x10\n\x08memories\x18\x02 \x03(\t2\x99\x06\n\rWriterService\x12S\n\x0c\x41ppendEvents\x12 .rearview.v1.AppendEventsRequest\x1a!.rearview.v1.AppendEventsResponse\x12\x42\n\nEndSession\x12\x1e.rearview.v1.EndSessionRequest\x1a\x14.rearview.v1.Session\x12G\n\x08Remember\x12\x1c.rearview.v1.RememberRequest\x1a\x1d.rearview.v1.RememberResponse\x12V\n\rBatchRemember\x12!.rearview.v1.BatchRememberRequest\x1a\".rearview.v1.BatchRememberResponse\x12\x45\n\x0cUpdateMemory\x12 .rearview.v1.UpdateMemoryRequest\x1a\x13.rearview.v1.Memory\x12M\n\x10UndoSupersession\x12$.rearview.v1.UndoSupersessionRequest\x1a\x13.rearview.v1.Memory\x12@\n\x06\x46orget\x12\x1a.rearview.v1.ForgetRequest\x1a\x1a.rearview.v1.ForgetReceipt\x12U\n\x0cPreviewFound\x12).rearview.internal.v1.PreviewFoundRequest\x1a\x1a.rearview.v1.ForgetReceipt\x12\x42\n\x07Restore\x12\x1b.rearview.v1.RestoreRequest\x1a\x1a.rearview.v1.ForgetReceipt\x12[\n\x0eImportMemories\x12\".rearview.v1.ImportMemoriesRequest\x1a#.rearview.v1.ImportMemoriesResponse(\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'rearview.internal.v1.writer_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_WRITERSERVICE']._serialized_start=179
-  _globals['_WRITERSERVICE']._serialized_end=885
+  _globals['_PREVIEWFOUNDREQUEST']._serialized_start=178
+  _globals['_PREVIEWFOUNDREQUEST']._serialized_end=262
+  _globals['_WRITERSERVICE']._serialized_start=265
+  _globals['_WRITERSERVICE']._serialized_end=1058
 # @@protoc_insertion_point(module_scope)

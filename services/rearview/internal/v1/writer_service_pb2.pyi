@@ -3,6 +3,48 @@
 isort:skip_file
 """
 
+from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from google.protobuf.internal import containers as _containers
+from rearview.v1 import forget_pb2 as _forget_pb2
+import builtins as _builtins
+import sys
+import typing as _typing
+
+if sys.version_info >= (3, 11):
+    from typing import TypeAlias as _TypeAlias, Never as _Never
+else:
+    from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+@_typing.final
+class PreviewFoundRequest(_message.Message):
+    """Request of PreviewFound."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_FIELD_NUMBER: _builtins.int
+    MEMORIES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def request(self) -> _forget_pb2.ForgetRequest:
+        """The public request, with `query` and `preview`."""
+
+    @_builtins.property
+    def memories(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What the query found, best first."""
+
+    def __init__(
+        self,
+        *,
+        request: _forget_pb2.ForgetRequest | None = ...,
+        memories: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["request", b"request"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["memories", b"memories", "request", b"request"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PreviewFoundRequest: _TypeAlias = PreviewFoundRequest  # noqa: Y015

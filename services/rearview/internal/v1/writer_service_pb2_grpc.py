@@ -3,6 +3,7 @@
 import grpc
 import warnings
 
+from rearview.internal.v1 import writer_service_pb2 as rearview_dot_internal_dot_v1_dot_writer__service__pb2
 from rearview.v1 import event_pb2 as rearview_dot_v1_dot_event__pb2
 from rearview.v1 import forget_pb2 as rearview_dot_v1_dot_forget__pb2
 from rearview.v1 import memory_pb2 as rearview_dot_v1_dot_memory__pb2
@@ -74,6 +75,11 @@ class WriterServiceStub:
                 request_serializer=rearview_dot_v1_dot_forget__pb2.ForgetRequest.SerializeToString,
                 response_deserializer=rearview_dot_v1_dot_forget__pb2.ForgetReceipt.FromString,
                 _registered_method=True)
+        self.PreviewFound = channel.unary_unary(
+                '/rearview.internal.v1.WriterService/PreviewFound',
+                request_serializer=rearview_dot_internal_dot_v1_dot_writer__service__pb2.PreviewFoundRequest.SerializeToString,
+                response_deserializer=rearview_dot_v1_dot_forget__pb2.ForgetReceipt.FromString,
+                _registered_method=True)
         self.Restore = channel.unary_unary(
                 '/rearview.internal.v1.WriterService/Restore',
                 request_serializer=rearview_dot_v1_dot_forget__pb2.RestoreRequest.SerializeToString,
@@ -140,6 +146,13 @@ class WriterServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PreviewFound(self, request, context):
+        """The preview of a forget by query; the gateway has searched.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Restore(self, request, context):
         """As in the public API.
         """
@@ -190,6 +203,11 @@ def add_WriterServiceServicer_to_server(servicer, server):
             'Forget': grpc.unary_unary_rpc_method_handler(
                     servicer.Forget,
                     request_deserializer=rearview_dot_v1_dot_forget__pb2.ForgetRequest.FromString,
+                    response_serializer=rearview_dot_v1_dot_forget__pb2.ForgetReceipt.SerializeToString,
+            ),
+            'PreviewFound': grpc.unary_unary_rpc_method_handler(
+                    servicer.PreviewFound,
+                    request_deserializer=rearview_dot_internal_dot_v1_dot_writer__service__pb2.PreviewFoundRequest.FromString,
                     response_serializer=rearview_dot_v1_dot_forget__pb2.ForgetReceipt.SerializeToString,
             ),
             'Restore': grpc.unary_unary_rpc_method_handler(
@@ -393,6 +411,33 @@ class WriterService:
             target,
             '/rearview.internal.v1.WriterService/Forget',
             rearview_dot_v1_dot_forget__pb2.ForgetRequest.SerializeToString,
+            rearview_dot_v1_dot_forget__pb2.ForgetReceipt.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PreviewFound(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/rearview.internal.v1.WriterService/PreviewFound',
+            rearview_dot_internal_dot_v1_dot_writer__service__pb2.PreviewFoundRequest.SerializeToString,
             rearview_dot_v1_dot_forget__pb2.ForgetReceipt.FromString,
             options,
             channel_credentials,

@@ -5,6 +5,7 @@ isort:skip_file
 
 from collections import abc as _abc
 from grpc import aio as _aio
+from rearview.internal.v1 import writer_service_pb2 as _writer_service_pb2
 from rearview.v1 import event_pb2 as _event_pb2
 from rearview.v1 import forget_pb2 as _forget_pb2
 from rearview.v1 import memory_pb2 as _memory_pb2
@@ -52,6 +53,8 @@ class WriterServiceStub:
     """As in the public API."""
     Forget: _grpc.UnaryUnaryMultiCallable[_forget_pb2.ForgetRequest, _forget_pb2.ForgetReceipt]
     """As in the public API."""
+    PreviewFound: _grpc.UnaryUnaryMultiCallable[_writer_service_pb2.PreviewFoundRequest, _forget_pb2.ForgetReceipt]
+    """The preview of a forget by query; the gateway has searched."""
     Restore: _grpc.UnaryUnaryMultiCallable[_forget_pb2.RestoreRequest, _forget_pb2.ForgetReceipt]
     """As in the public API."""
     ImportMemories: _grpc.StreamUnaryMultiCallable[_memory_service_pb2.ImportMemoriesRequest, _memory_service_pb2.ImportMemoriesResponse]
@@ -78,6 +81,8 @@ class WriterServiceAsyncStub(WriterServiceStub):
     """As in the public API."""
     Forget: _aio.UnaryUnaryMultiCallable[_forget_pb2.ForgetRequest, _forget_pb2.ForgetReceipt]  # type: ignore[assignment]
     """As in the public API."""
+    PreviewFound: _aio.UnaryUnaryMultiCallable[_writer_service_pb2.PreviewFoundRequest, _forget_pb2.ForgetReceipt]  # type: ignore[assignment]
+    """The preview of a forget by query; the gateway has searched."""
     Restore: _aio.UnaryUnaryMultiCallable[_forget_pb2.RestoreRequest, _forget_pb2.ForgetReceipt]  # type: ignore[assignment]
     """As in the public API."""
     ImportMemories: _aio.StreamUnaryMultiCallable[_memory_service_pb2.ImportMemoriesRequest, _memory_service_pb2.ImportMemoriesResponse]  # type: ignore[assignment]
@@ -143,6 +148,14 @@ class WriterServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_forget_pb2.ForgetReceipt, _abc.Awaitable[_forget_pb2.ForgetReceipt]]:
         """As in the public API."""
+
+    @_abc_1.abstractmethod
+    def PreviewFound(
+        self,
+        request: _writer_service_pb2.PreviewFoundRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_forget_pb2.ForgetReceipt, _abc.Awaitable[_forget_pb2.ForgetReceipt]]:
+        """The preview of a forget by query; the gateway has searched."""
 
     @_abc_1.abstractmethod
     def Restore(

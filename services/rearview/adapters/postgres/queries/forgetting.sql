@@ -32,13 +32,14 @@ WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.se
 WITH revived AS (
   UPDATE event e SET outcome = 1, capture = '{}', indexed_at = NULL
   FROM memory_event l
-  WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.memory_id = ANY (%(memory_ids)s) AND l.repeats IS NOT NULL
-    AND e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id AND NOT e.tombstoned
+  WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.repeats IS NOT NULL
+    AND (l.memory_id = ANY (%(memory_ids)s) OR l.repeats = ANY (%(event_ids)s)) AND e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id AND NOT e.tombstoned
     AND e.outcome IN (4, 5)
     AND NOT EXISTS (
       SELECT FROM memory_event o
       JOIN memory m ON m.tenant_id = o.tenant_id AND m.namespace_id = o.namespace_id AND m.memory_id = o.memory_id
-      WHERE o.tenant_id = l.tenant_id AND o.namespace_id = l.namespace_id AND o.event_id = l.event_id AND m.state <> 4 AND NOT m.derived)
+      WHERE o.tenant_id = l.tenant_id AND o.namespace_id = l.namespace_id AND o.event_id = l.event_id AND m.state <> 4 AND NOT m.derived
+        AND (o.repeats IS NULL OR NOT o.repeats = ANY (%(event_ids)s)))
   RETURNING e.session_id, e.sequence)
 UPDATE session s
 SET indexed_sequence = least(s.indexed_sequence, r.first_sequence - 1), index_queued = true
@@ -48,8 +49,8 @@ RETURNING s.session_id
 
 -- name: drop_revived_links
 DELETE FROM memory_event l USING event e
-WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.memory_id = ANY (%(memory_ids)s) AND l.repeats IS NOT NULL
-  AND e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id AND e.outcome = 1
+WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.repeats IS NOT NULL
+  AND (l.memory_id = ANY (%(memory_ids)s) OR l.repeats = ANY (%(event_ids)s)) AND e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id AND e.outcome = 1
 
 -- Events of these memories that no other memory needs. A fact derived from a turn is no reason to keep the turn, once
 -- what the turn is part of is forgotten; but a turn stays when only a fact of it is.
@@ -136,9 +137,9 @@ WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
 
 -- name: keep_receipt
 INSERT INTO forget_receipt (tenant_id, receipt_id, namespace_id, namespace, state, principal, reason, session_id, memory_ids,
-                            event_ids, tombstoned_at, purge_after)
+                            event_ids, tombstoned_at, purge_after, cut, stale_units)
 VALUES (%(tenant_id)s, %(receipt_id)s, %(namespace_id)s, %(namespace)s, 1, %(principal)s, %(reason)s, %(session_id)s,
-        %(memory_ids)s, %(event_ids)s, %(now)s, %(purge_after)s)
+        %(memory_ids)s, %(event_ids)s, %(now)s, %(purge_after)s, %(cut)s, %(stale_units)s)
 
 -- name: receipt
 SELECT receipt_id, namespace_id, namespace, state, session_id, memory_ids, event_ids, tombstoned_at, purge_after, purged_at,
@@ -146,7 +147,7 @@ SELECT receipt_id, namespace_id, namespace, state, session_id, memory_ids, event
 FROM forget_receipt WHERE tenant_id = %(tenant_id)s AND receipt_id = %(receipt_id)s
 
 -- name: lock_receipt
-SELECT receipt_id, namespace_id, namespace, state, session_id, memory_ids, event_ids, tombstoned_at, purge_after, purged_at,
+SELECT cut, receipt_id, namespace_id, namespace, state, session_id, memory_ids, event_ids, tombstoned_at, purge_after, purged_at,
        verified_at, places, digest
 FROM forget_receipt
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND receipt_id = %(receipt_id)s
@@ -196,5 +197,127 @@ UPDATE session SET forgotten_at = NULL, index_queued = index_queued OR %(first_p
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s
 
 -- name: restore_receipt
-UPDATE forget_receipt SET state = 4
+UPDATE forget_receipt SET state = 4, cut = '[]', stale_units = %(stale_units)s
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND receipt_id = %(receipt_id)s
+
+-- name: memories_of_filter
+SELECT m.memory_id FROM memory m
+WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.state <> 4
+  AND (%(types)s::int2[] IS NULL OR m.type = ANY (%(types)s::int2[]))
+  AND (%(start)s::timestamptz IS NULL OR coalesce(m.occurred_until, m.occurred_at) >= %(start)s::timestamptz)
+  AND (%(end)s::timestamptz IS NULL OR m.occurred_at < %(end)s::timestamptz)
+  AND (%(filter_entities)s::text[] IS NULL OR m.entity_keys @> %(filter_entities)s::text[])
+  AND (%(session)s::text IS NULL OR m.session_id = %(session)s::text)
+  AND (%(labels)s::jsonb IS NULL OR m.labels @> %(labels)s::jsonb)
+  AND (%(origins)s::int2[] IS NULL OR m.origin = ANY (%(origins)s::int2[]))
+LIMIT %(limit)s
+
+-- name: spellings_of_subject
+SELECT DISTINCT lower(x.entity ->> 'text') FROM memory m CROSS JOIN LATERAL jsonb_array_elements(m.entities) AS x (entity)
+WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.state <> 4
+  AND m.entity_keys @> ARRAY[%(key)s::text] AND x.entity ->> 'canonical' = %(key)s
+LIMIT 100
+
+-- `about`: a fact whose subject it is.
+-- name: memories_of_subject
+SELECT m.memory_id, m.type = 1 AS episode,
+       coalesce(m.fact_subject LIKE 'person/%%' AND lower(split_part(m.fact_subject, '/', 2)) = ANY (%(names)s), false) AS about
+FROM memory m
+WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.state <> 4
+  AND (m.entity_keys @> ARRAY[%(key)s::text] OR m.content ~* ANY (%(patterns)s::text[])
+       OR m.fact_subject LIKE 'person/%%' AND lower(split_part(m.fact_subject, '/', 2)) = ANY (%(names)s))
+LIMIT %(limit)s
+
+-- name: turns_of_subject
+SELECT e.event_id FROM event e
+WHERE e.tenant_id = %(tenant_id)s AND e.namespace_id = %(namespace_id)s AND NOT e.tombstoned
+  AND (lower(e.speaker) = ANY (%(names)s) OR e.content ~* ANY (%(patterns)s::text[])
+       OR e.image_caption ~* ANY (%(patterns)s::text[]) OR e.tool_call::text ~* ANY (%(patterns)s::text[]))
+LIMIT %(limit)s
+
+-- name: turns_of_facts
+SELECT DISTINCT l.event_id FROM memory_event l
+JOIN event e ON e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id
+WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.memory_id = ANY (%(memory_ids)s)
+  AND NOT e.tombstoned
+
+-- name: episodes_with_turns
+SELECT DISTINCT l.memory_id FROM memory_event l
+WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.memory_id = ANY (%(memory_ids)s)
+  AND l.event_id = ANY (%(event_ids)s) AND l.repeats IS NULL
+
+-- The user's last turns, by the first of them; all that follows it goes, too.
+-- name: last_turns
+SELECT e.event_id FROM event e
+WHERE e.tenant_id = %(tenant_id)s AND e.namespace_id = %(namespace_id)s AND e.session_id = %(session_id)s AND NOT e.tombstoned
+  AND e.sequence >= (
+    SELECT min(u.sequence) FROM (
+      SELECT u.sequence FROM event u
+      WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.session_id = %(session_id)s
+        AND NOT u.tombstoned AND u.role = 1
+      ORDER BY u.sequence DESC LIMIT %(count)s) u)
+LIMIT %(limit)s
+
+-- name: sessions_of_events
+SELECT DISTINCT session_id FROM event
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND event_id = ANY (%(event_ids)s)
+
+-- Memories made of these turns, each with whether it is made of nothing else.
+-- name: memories_of_turns
+SELECT m.memory_id, m.type = 1 AS episode, m.tier = 3 AS cold, bool_and(l.event_id = ANY (%(event_ids)s)) AS whole
+FROM memory m
+JOIN memory_event l ON l.tenant_id = m.tenant_id AND l.namespace_id = m.namespace_id AND l.memory_id = m.memory_id
+JOIN event e ON e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id
+WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.state <> 4 AND NOT m.derived
+  AND l.repeats IS NULL AND NOT e.tombstoned
+  AND m.memory_id IN (
+    SELECT t.memory_id FROM memory_event t
+    WHERE t.tenant_id = %(tenant_id)s AND t.namespace_id = %(namespace_id)s AND t.event_id = ANY (%(event_ids)s)
+      AND t.repeats IS NULL)
+GROUP BY m.memory_id, m.type, m.tier
+
+-- name: turns_of_episodes
+SELECT l.memory_id, e.event_id, e.session_id, e.sequence, e.role, e.speaker, e.content, e.tool_call, e.image_caption,
+       e.redactions, e.occurred_at, e.created_at
+FROM memory_event l
+JOIN event e ON e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id
+WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.memory_id = ANY (%(memory_ids)s)
+  AND l.repeats IS NULL AND NOT e.tombstoned
+ORDER BY l.memory_id, e.sequence
+
+-- name: cut_links
+DELETE FROM memory_event
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(memory_ids)s)
+  AND event_id = ANY (%(event_ids)s) AND repeats IS NULL
+RETURNING memory_id, event_id, session_id, sequence
+
+-- name: mend_links
+INSERT INTO memory_event (tenant_id, namespace_id, memory_id, event_id, session_id, sequence)
+SELECT %(tenant_id)s, %(namespace_id)s, r.memory_id, r.event_id, r.session_id, r.sequence
+FROM json_to_recordset(%(links)s::json) AS r (memory_id uuid, event_id uuid, session_id text, sequence bigint)
+JOIN memory m ON m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = r.memory_id
+ON CONFLICT DO NOTHING
+
+-- name: close_windows
+DELETE FROM open_window
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = ANY (%(sessions)s)
+RETURNING event_id
+
+-- name: end_episodes
+UPDATE session SET open_memory_id = NULL, window_closed = true
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = ANY (%(sessions)s)
+
+-- Kept turns whose windows reach one of these turns.
+-- name: neighbours
+SELECT DISTINCT n.event_id FROM event g
+CROSS JOIN LATERAL (
+  (SELECT b.event_id FROM event b
+   WHERE b.tenant_id = g.tenant_id AND b.namespace_id = g.namespace_id AND b.session_id = g.session_id
+     AND b.sequence < g.sequence AND b.outcome = 2 AND NOT b.tombstoned AND NOT b.event_id = ANY (%(event_ids)s)
+   ORDER BY b.sequence DESC LIMIT 2)
+  UNION ALL
+  (SELECT a.event_id FROM event a
+   WHERE a.tenant_id = g.tenant_id AND a.namespace_id = g.namespace_id AND a.session_id = g.session_id
+     AND a.sequence > g.sequence AND a.outcome = 2 AND NOT a.tombstoned AND NOT a.event_id = ANY (%(event_ids)s)
+   ORDER BY a.sequence LIMIT 2)) n
+WHERE g.tenant_id = %(tenant_id)s AND g.namespace_id = %(namespace_id)s AND g.event_id = ANY (%(event_ids)s) AND g.outcome = 2

@@ -37,37 +37,43 @@ WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND unit_id 
 -- Fresh before main before warm, always: a unit that moves meanwhile is then found in one of them.
 -- name: tombstone_fresh_units
 UPDATE search_unit_fresh_{generation} SET state = 2
-WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(memory_ids)s)
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
+  AND (memory_id = ANY (%(memory_ids)s) OR unit_id = ANY (%(unit_ids)s))
 
 -- name: tombstone_units
 UPDATE search_unit_{generation} SET state = 2
-WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(memory_ids)s)
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
+  AND (memory_id = ANY (%(memory_ids)s) OR unit_id = ANY (%(unit_ids)s))
 
 -- name: tombstone_warm_units
 UPDATE search_unit_warm_{generation} SET state = 2
-WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(memory_ids)s)
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
+  AND (memory_id = ANY (%(memory_ids)s) OR unit_id = ANY (%(unit_ids)s))
 
 -- name: restore_fresh_units
-UPDATE search_unit_fresh_{generation} u SET state = CASE m.state WHEN 1 THEN 0 ELSE 1 END
+UPDATE search_unit_fresh_{generation} u SET state = CASE m.state WHEN 1 THEN 0 WHEN 4 THEN 2 ELSE 1 END
 FROM memory m
-WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.memory_id = ANY (%(memory_ids)s)
+WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s
+  AND (u.memory_id = ANY (%(memory_ids)s) OR u.unit_id = ANY (%(unit_ids)s))
   AND m.tenant_id = u.tenant_id AND m.namespace_id = u.namespace_id AND m.memory_id = u.memory_id
 
 -- name: restore_units
-UPDATE search_unit_{generation} u SET state = CASE m.state WHEN 1 THEN 0 ELSE 1 END
+UPDATE search_unit_{generation} u SET state = CASE m.state WHEN 1 THEN 0 WHEN 4 THEN 2 ELSE 1 END
 FROM memory m
-WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.memory_id = ANY (%(memory_ids)s)
+WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s
+  AND (u.memory_id = ANY (%(memory_ids)s) OR u.unit_id = ANY (%(unit_ids)s))
   AND m.tenant_id = u.tenant_id AND m.namespace_id = u.namespace_id AND m.memory_id = u.memory_id
 
 -- name: restore_warm_units
-UPDATE search_unit_warm_{generation} u SET state = CASE m.state WHEN 1 THEN 0 ELSE 1 END
+UPDATE search_unit_warm_{generation} u SET state = CASE m.state WHEN 1 THEN 0 WHEN 4 THEN 2 ELSE 1 END
 FROM memory m
-WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.memory_id = ANY (%(memory_ids)s)
+WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s
+  AND (u.memory_id = ANY (%(memory_ids)s) OR u.unit_id = ANY (%(unit_ids)s))
   AND m.tenant_id = u.tenant_id AND m.namespace_id = u.namespace_id AND m.memory_id = u.memory_id
 
--- Units whose window was open when they were forgotten will not grow again, and were never counted (flag 16).
+-- Units whose window was open when they were forgotten will not grow again, and were never counted (flag 1024).
 -- name: close_fresh_units
-UPDATE search_unit_fresh_{generation} SET closed = true, flags = flags | 16::int2
+UPDATE search_unit_fresh_{generation} SET closed = true, flags = flags | 1024::int2
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND unit_id = ANY (%(unit_ids)s)
 
 -- name: move_warm_unit_times
@@ -114,3 +120,31 @@ SELECT units, keyword_total FROM namespace_statistics WHERE tenant_id = %(tenant
 -- name: frequencies
 SELECT keyword, units FROM keyword_frequency
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND keyword = ANY (%(terms)s)
+
+-- A projection made anew: its old keywords come back, with whether they were counted.
+-- name: lock_fresh_projections
+SELECT unit_id, sv_keys(sv), closed AND flags & 1024 = 0 FROM search_unit_fresh_{generation}
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND unit_id = ANY (%(unit_ids)s) FOR UPDATE
+
+-- name: lock_projections
+SELECT unit_id, sv_keys(sv), flags & 1024 = 0 FROM search_unit_{generation}
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND unit_id = ANY (%(unit_ids)s) FOR UPDATE
+
+-- name: lock_warm_projections
+SELECT unit_id, sv_keys(sv), flags & 1024 = 0 FROM search_unit_warm_{generation}
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND unit_id = ANY (%(unit_ids)s) FOR UPDATE
+
+-- name: replace_fresh_projections
+UPDATE search_unit_fresh_{generation} u SET embedding = r.embedding, sv = r.sv, closed = true, flags = u.flags & ~1024::int2
+FROM json_to_recordset(%(units)s::json) AS r (unit_id uuid, embedding halfvec, sv sparsevec)
+WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.unit_id = r.unit_id
+
+-- name: replace_projections
+UPDATE search_unit_{generation} u SET embedding = r.embedding, sv = r.sv, flags = u.flags & ~1024::int2
+FROM json_to_recordset(%(units)s::json) AS r (unit_id uuid, embedding halfvec, sv sparsevec)
+WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.unit_id = r.unit_id
+
+-- name: replace_warm_projections
+UPDATE search_unit_warm_{generation} u SET embedding = r.embedding, sv = r.sv, flags = u.flags & ~1024::int2
+FROM json_to_recordset(%(units)s::json) AS r (unit_id uuid, embedding halfvec, sv sparsevec)
+WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.unit_id = r.unit_id

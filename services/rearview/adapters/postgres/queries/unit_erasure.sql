@@ -1,4 +1,4 @@
--- Erasing search units, and taking them out of the counts of BM25. 16 in flags: never counted (UnitFlag.UNCOUNTED).
+-- Erasing search units, and taking them out of the counts of BM25. 1024 in flags: never counted (UnitFlag.UNCOUNTED).
 
 -- name: ordinals
 SELECT ordinal FROM model_generation ORDER BY ordinal
@@ -8,19 +8,19 @@ SELECT ordinal FROM model_generation ORDER BY ordinal
 DELETE FROM search_unit_fresh_{generation}
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
   AND (memory_id = ANY (%(memory_ids)s) OR unit_id = ANY (%(event_ids)s))
-RETURNING sv_keys(sv), closed AND flags & 16 = 0, flags
+RETURNING sv_keys(sv), closed AND flags & 1024 = 0, flags
 
 -- name: erase_main_units
 DELETE FROM search_unit_{generation}
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
   AND (memory_id = ANY (%(memory_ids)s) OR unit_id = ANY (%(event_ids)s))
-RETURNING sv_keys(sv), closed AND flags & 16 = 0, flags
+RETURNING sv_keys(sv), closed AND flags & 1024 = 0, flags
 
 -- name: erase_warm_units
 DELETE FROM search_unit_warm_{generation}
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
   AND (memory_id = ANY (%(memory_ids)s) OR unit_id = ANY (%(event_ids)s))
-RETURNING sv_keys(sv), flags & 16 = 0, flags
+RETURNING sv_keys(sv), flags & 1024 = 0, flags
 
 -- Keywords are locked in ascending order, as by those who count them up.
 -- name: lock_keywords

@@ -1,0 +1,77 @@
+"""Search units with traces of forgotten turns, in PostgreSQL."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from rearview.adapters.postgres.consequences import bump_epoch
+from rearview.adapters.postgres.database import Database, dict_rows
+from rearview.adapters.postgres.event_rows import event_of
+from rearview.adapters.postgres.queries import load_queries
+from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
+from rearview.adapters.postgres.unit_erasure import lower_counts
+from rearview.domain.keyword_bag import count_units
+from rearview.domain.unit_projection import MAX_TERMS, UnitProjection, indexed_terms
+from rearview.ports.forgetting import FreshUnit, StaleTurn, StaleUnits
+
+_SQL = load_queries("stale_units")
+
+
+class PostgresStaleUnits:
+    """The `StaleUnitStore` port over the tables of one generation."""
+
+    def __init__(self, database: Database, units: SearchUnits) -> None:
+        self._database = database
+        self._units = units
+
+    async def some(self, tenant_id: UUID, receipt_id: UUID, *, limit: int) -> StaleUnits | None:
+        """Return some of what is to be made anew; see `StaleUnitStore.some`."""
+        place: dict[str, Any] = {"tenant_id": tenant_id, "receipt_id": receipt_id, "limit": limit}
+        async with self._database.transaction(tenant_id) as connection:
+            row = await (await dict_rows(connection, _SQL["stale_units"], place)).fetchone()
+            if row is None:
+                return None
+            place |= {"namespace_id": row["namespace_id"], "unit_ids": row["unit_ids"]}
+            found = await (await dict_rows(connection, _SQL["windows"], place)).fetchall()
+        return StaleUnits(row["namespace_id"], tuple(row["unit_ids"]), _turns(found), tuple(row["cold"]))
+
+    async def replace(self, tenant_id: UUID, receipt_id: UUID, stale: StaleUnits, fresh: Sequence[FreshUnit]) -> None:
+        """Replace units; see `StaleUnitStore.replace`."""
+        namespace_id = stale.namespace_id
+        place = {"tenant_id": tenant_id, "receipt_id": receipt_id, "unit_ids": list(stale.unit_ids)}
+        bags = {unit.unit_id: unit.bag for unit in fresh}
+        large = {term for bag in bags.values() if len(bag.weights) > MAX_TERMS for term in bag.weights}
+        async with self._database.transaction(tenant_id) as connection:
+            statistics = await self._units.statistics(connection, tenant_id, namespace_id, large)
+            projections = [
+                UnitProjection(unit.unit_id, unit.vector, indexed_terms(unit.bag, statistics), closed=True)
+                for unit in fresh
+            ]
+            before = await self._units.replace(connection, tenant_id, namespace_id, projections)
+            if before:
+                there = [bags[unit_id] for unit_id, _, _ in before]
+                # Languages were counted when the units came, and have not changed.
+                erased = [(keywords, counted, 0) for _, keywords, counted in before]
+                await lower_counts(connection, tenant_id, namespace_id, erased)
+                delta = NamespaceDelta(units=len(there), keyword_total=sum(bag.length for bag in there))
+                await self._units.count(connection, tenant_id, namespace_id, delta, count_units(there))
+                await bump_epoch(connection, tenant_id, namespace_id, breaking=True)
+            await connection.execute(_SQL["done"], place)
+
+
+def _turns(rows: Sequence[Mapping[str, Any]]) -> tuple[StaleTurn, ...]:
+    windows: dict[UUID, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in rows:
+        windows[row["unit_id"]].append(row)
+    turns = []
+    for window in windows.values():
+        nearest = sorted(window, key=lambda row: abs(int(row["place"])))
+        turns.append(
+            StaleTurn(
+                turn=event_of(nearest[0]),
+                before=tuple(event_of(row) for row in nearest if row["place"] < 0),
+                after=tuple(event_of(row) for row in nearest if row["place"] > 0),
+            )
+        )
+    return tuple(turns)

@@ -1,0 +1,41 @@
+"""The proof of a purge: every place is looked at for what was erased, and the receipt says that nothing was found."""
+
+from collections import Counter
+from uuid import UUID
+
+from rearview.domain.errors import Conflict
+from rearview.ports.clock import Clock
+from rearview.ports.erasure import ErasureCheck, VolatileErasure
+
+_SLICE = 500
+
+
+class PurgeVerifier:
+    """The end of the job `purge`. Running it again changes nothing."""
+
+    def __init__(self, check: ErasureCheck, volatile: VolatileErasure, clock: Clock) -> None:
+        self._check = check
+        self._volatile = volatile
+        self._clock = clock
+
+    async def verify(self, tenant_id: UUID, receipt_id: UUID) -> bool:
+        """Look for what a receipt's purge erased; return whether there was anything to look for.
+
+        Raises:
+            Conflict: something is left, or the turns around forgotten ones are still to be made anew. The receipt
+                stays PURGED, and the job is tried again.
+            Unavailable: a place cannot be reached.
+        """
+        purged = await self._check.purged(tenant_id, receipt_id)
+        if purged is None:
+            return False
+        left: Counter[str] = Counter()
+        for start in range(0, max(purged.id_count, 1), _SLICE):
+            ids = await self._check.ids(purged, start, _SLICE)
+            left |= Counter(await self._check.found(purged, ids))
+            left |= Counter(await self._volatile.left(tenant_id, purged.namespace_id, ids))
+        if left:
+            places = ", ".join(f"{place}={count}" for place, count in sorted(left.items()))
+            raise Conflict(f"after the purge there is something left: {places}", retry_after_seconds=1.0)
+        await self._check.verified(purged, now=self._clock.now())
+        return True
