@@ -30,6 +30,13 @@ _SUBORDINATE_WHEN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+_ASKS_PAST = re.compile(
+    r"之前|以前|从前|原来|原先|最初|最早|起初|当初|一开始|曾经|过去|上一个|历史|变过|改过"
+    r"|(?<![a-z])(?:before|earlier|formerly|former|originally|original"
+    r"|previous|previously|initially|initial|used to|at first|history|(?<!how )old|no longer|changed?)(?![a-z])",
+    re.IGNORECASE,
+)
+
 _ZH_TYPES: tuple[tuple[QuestionType, re.Pattern[str]], ...] = (
     (QuestionType.WHY, re.compile("为什么|为何|为啥|怎么会|什么原因")),
     (QuestionType.WHEN, _ASKS_WHEN),
@@ -113,6 +120,11 @@ class RuleQueryUnderstander:
     ) -> QueryUnderstanding:
         """Understand a query asked at `reference` in `zone`, among the speakers of a namespace."""
         return understand_query(text, reference=reference, zone=zone, known_speakers=known_speakers)
+
+
+def asks_past(text: str) -> bool:
+    """Whether a query is about what was so before ("my old address", "原来的预算")."""
+    return _ASKS_PAST.search(fold_width_in_place(text[:MAX_CHARACTERS])) is not None
 
 
 def _asks_when(text: str) -> bool:

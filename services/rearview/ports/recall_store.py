@@ -109,11 +109,12 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What to load of one namespace: units with their memories, and turns without."""
+    """What to load of one namespace: units with their memories, and turns without. `as_of` decides which facts hold."""
 
     scope: Scope
     units: Mapping[UUID, UUID] = field(default_factory=dict)
     events: frozenset[UUID] = frozenset()
+    as_of: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +125,14 @@ class Loaded:
         memories: by id; of the chosen units' memories those that still exist, in any state but tombstoned.
         sources: the turns behind each unit, by unit id, oldest first, at most three, with their session.
         turns: the chosen turns that still are in no memory, with their session.
+        successors: of turns that state facts that hold no more and none that holds, by event id: the facts that hold in
+            their stead, and the turns that state those.
     """
 
     memories: Mapping[UUID, Memory]
     sources: Mapping[UUID, tuple[tuple[str, Event], ...]]
     turns: Mapping[UUID, tuple[str, Event]]
+    successors: Mapping[UUID, frozenset[UUID]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

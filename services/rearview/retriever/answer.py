@@ -26,11 +26,14 @@ GONE = "gone"
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a candidate says: its memory (None for a bare turn) and the turns behind it, the best match first."""
+    """What a candidate says: its memory (None for a bare turn) and the turns behind it, the best match first.
+
+    `successors` are the facts and turns that hold instead of an outdated turn."""
 
     memory: Memory | None
     turns: tuple[tuple[str, Event], ...]
     is_turn: bool
+    successors: frozenset[UUID] = frozenset()
 
     @property
     def text(self) -> str:
@@ -73,7 +76,7 @@ def content_of(candidate: Candidate, loaded: Loaded, *, inactive_too: bool) -> C
     is_turn = candidate.unit.unit_id != candidate.unit.memory_id
     if is_turn and not sources:
         return None
-    return Content(memory, sources, is_turn)
+    return Content(memory, sources, is_turn, loaded.successors.get(candidate.unit.unit_id, frozenset()))
 
 
 def select(

@@ -17,7 +17,8 @@ from rearview.domain.principal import Scope
 from rearview.domain.recall import Route, ScoreParts
 from rearview.domain.relevance import logit_terms, relevances
 from rearview.domain.scoring import MemoryScores, Profile, Standings, memory_scores
-from rearview.domain.search_unit import FULL_LENGTH, UnitFlag, language_flags, said_flags
+from rearview.domain.search_unit import FULL_LENGTH, UnitFlag, language_flags, languages_of, said_flags
+from rearview.domain.text import Language
 from rearview.ports.found_units import FoundUnits, route_bit, routes_of
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.query_reader import QueryReader
@@ -47,7 +48,8 @@ class Candidate:
     """A unit, or a turn that no memory holds, with its score; exactly one of `unit` and `turn` is set.
 
     `asked_for` says that it is not to be dropped for its text scores: an entity, a time or the session calls for it, or
-    there are too few candidates to tell. `vector_z` is None where there was no vector.
+    there are too few candidates to tell. `vector_z` is None where there was no vector. `languages` are those of the
+    unit's own text.
     """
 
     scope: Scope
@@ -57,6 +59,7 @@ class Candidate:
     score: ScoreParts
     vector_z: float | None
     asked_for: bool
+    languages: frozenset[Language] = frozenset()
 
     @property
     def resource_id(self) -> UUID:
@@ -136,6 +139,7 @@ class Scored:
             ),
             vector_z=None if math.isnan(z) else z,
             asked_for=self.has_few or bool(routes & _CALLED_FOR),
+            languages=languages_of(int(units.flags[at])) if is_unit else frozenset(),
         )
 
 

@@ -1,6 +1,6 @@
 """From a recall request to what the store is asked."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -14,10 +14,10 @@ from rearview.domain.fusion import widened
 from rearview.domain.principal import Scope
 from rearview.domain.recall import QueryTurn, RecallQuery, Route
 from rearview.domain.scoring import Profile, profile_named
-from rearview.domain.text import Language, TimeRange
+from rearview.domain.text import Entity, EntityType, Language, TimeRange
 from rearview.domain.turn_filter import admits_turns, admitted_roles
 from rearview.ports.keyword_hasher import KeywordHasher
-from rearview.ports.query_reader import QueryReader
+from rearview.ports.query_reader import QueryReader, ReadQuery
 from rearview.ports.recall_store import Search
 
 CANDIDATES_PER_ROUTE = 100
@@ -31,7 +31,8 @@ ASSISTANT_WEIGHT = 0.5
 class Question:
     """What a request asks for, the same in every namespace. `texts` are searched by keyword, `text` is understood.
 
-    `texts` stand with their weights."""
+    `texts` stand with their weights; `asked_at` is the caller's time in their zone. `identifiers` (codes, order
+    numbers) and `names` are folded as texts are, to be looked for in them."""
 
     text: str
     texts: tuple[tuple[str, float], ...]
@@ -43,6 +44,10 @@ class Question:
     question_type: str
     profile: Profile
     now: datetime
+    asked_at: datetime
+    identifiers: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    asks_past: bool = False
 
 
 class QuestionReader:
@@ -60,7 +65,8 @@ class QuestionReader:
         """
         texts = ((query.text, 1.0),) if query.text else _weighted_turns(query.dialogue)
         asked = query.text or _last_said(query.dialogue)
-        read = self._reader.read(asked, reference=query.reference_time.astimezone(ZoneInfo(query.time_zone)))
+        asked_at = query.reference_time.astimezone(ZoneInfo(query.time_zone))
+        read = self._reader.read(asked, reference=asked_at)
         off = query.disabled_routes
         return Question(
             text=asked,
@@ -75,7 +81,14 @@ class QuestionReader:
             question_type=read.question_type,
             profile=profile_named(query.profile),
             now=now,
+            asked_at=asked_at,
+            identifiers=self._folded(read, _is_identifier),
+            names=self._folded(read, _is_name),
+            asks_past=read.asks_past,
         )
+
+    def _folded(self, read: ReadQuery, wanted: Callable[[Entity], bool]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self._reader.folded(entity.text) for entity in read.entities if wanted(entity)))
 
     def searches(
         self, query: RecallQuery, question: Question, scopes: Sequence[Scope], vector: NDArray[np.float32] | None
@@ -108,6 +121,17 @@ class QuestionReader:
             )
             for scope in scopes
         ]
+
+
+def _is_identifier(entity: Entity) -> bool:
+    return entity.type is EntityType.IDENTIFIER
+
+
+def _is_name(entity: Entity) -> bool:
+    # Capitals alone tell persons here, and they begin sentences too; two words of them are somebody's full name.
+    return entity.type is EntityType.PERSON or (
+        entity.type is EntityType.OTHER and entity.text.istitle() and " " in entity.text
+    )
 
 
 def _weighted_turns(dialogue: Sequence[QueryTurn]) -> tuple[tuple[str, float], ...]:

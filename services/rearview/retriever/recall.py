@@ -33,6 +33,7 @@ from rearview.retriever.cold_stage import LEAST_SECONDS, ColdStage
 from rearview.retriever.course import Course
 from rearview.retriever.deadline import Deadline
 from rearview.retriever.index_sampler import IndexSampler
+from rearview.retriever.own_text_stage import OwnTextStage
 from rearview.retriever.question import Question, QuestionReader
 from rearview.retriever.ranking import Ranking
 from rearview.retriever.reranking import RERANK, RerankStage
@@ -40,9 +41,6 @@ from rearview.retriever.reranking import RERANK, RerankStage
 VECTOR = "vector"
 WORKING_MEMORY = "working_memory"
 COLD = "cold"
-
-SPARE = 16
-"""So many more are loaded than were asked for, to take the place of repeated or meanwhile forgotten ones."""
 
 WORKING_TURNS = 50
 
@@ -110,6 +108,7 @@ class Recall:
         self._working_memory = working_memory
         self._questions = QuestionReader(reader, hasher)
         self._scorer = CandidateScorer(reader, hasher)
+        self._own_text = OwnTextStage(reader)
         self._redactor = redactor
         self._recorder = recorder
         self._clock = clock
@@ -264,8 +263,9 @@ class Recall:
         query = asked.query
         ranking = self._ranking(searches, found, working, question)
         course.lap("fuse")
-        shortlist = self._shortlist(query, ranking)
+        shortlist = self._shortlist(query, ranking, self._own_text.spare(question))
         ranked = await self._load(asked, shortlist, deadline, course)
+        ranked = self._own_text.apply(ranked, question)
         course.lap("load")
         ranked, ranker = await self._rerank(ranked, query, question, deadline, course)
         selection = select(
@@ -306,8 +306,8 @@ class Recall:
         ]
         return Ranking([one for one in scored if one is not None])
 
-    def _shortlist(self, query: RecallQuery, ranking: Ranking) -> list[Candidate]:
-        wanted = query.top_k + SPARE
+    def _shortlist(self, query: RecallQuery, ranking: Ranking, spare: int) -> list[Candidate]:
+        wanted = query.top_k + spare
         if self._reranking is not None and query.rerank:
             wanted = max(wanted, self._reranking.depth)
         if not query.group_by_memory:
@@ -327,6 +327,7 @@ class Recall:
                 scope,
                 units={c.unit.unit_id: c.unit.memory_id for c in shortlist if c.scope is scope and c.unit},
                 events=frozenset(c.resource_id for c in shortlist if c.scope is scope and not c.unit),
+                as_of=asked.query.as_of,
             )
             for scope in asked.scopes
         ]

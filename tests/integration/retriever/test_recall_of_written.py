@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from rearview.domain.event import CaptureOutcome
+from rearview.domain.event import CaptureOutcome, Event, EventRole
 from rearview.domain.forget import Forget, ForgetMemories
 from rearview.domain.memory import MemoryType
 from rearview.domain.recall import Route
@@ -88,3 +90,42 @@ async def test_merged_units_are_found_as_fresh_ones_were(bench: Bench, writing: 
     assert await writing.count("search_unit_1") == turns + await writing.count("memory", "derived")
     merged = await bench.ask("岚山的竹林", writing.scope, reference_time=when)
     assert event_ids(merged) == event_ids(fresh)
+
+
+BUDGETS = ["我的旅行预算是5000元。", "我的旅行预算改成8000元了。", "旅行预算提高到12000元。"]
+
+
+async def test_what_holds_comes_before_what_held_once(bench: Bench, writing: WriterBench) -> None:
+    said: list[Event] = []
+    for month, text in enumerate(BUDGETS):
+        said += await writing.append([writing.turn(text, seconds=month)], f"month {month}")
+        await writing.writer.ender.end(writing.scope, f"month {month}")
+    await writing.run_jobs()
+    first, second, third = said
+
+    async def order(query: str, **options: Any) -> list[str]:
+        found = await bench.ask(query, writing.scope, reference_time=writing.clock.moment, top_k=8, **options)
+        return [hit.highlights[0].event.content for hit in found.hits]
+
+    now = await order("我的旅行预算现在是多少？")
+    assert now[0] == third.content
+    assert now.index(third.content) < now.index(first.content)
+    then = await order("我的旅行预算是多少？", as_of=second.occurred_at + timedelta(milliseconds=500))
+    assert then[0] == second.content
+    before = await order("我的旅行预算最初是多少？")
+    assert before[0] == first.content
+
+
+async def test_a_turn_that_holds_the_code_comes_before_its_neighbours(bench: Bench, writing: WriterBench) -> None:
+    texts = [
+        ("我上周买的扫地机器人订单号是ZX88213，一直没发货。", EventRole.USER),
+        ("好的，我帮您查一下。", EventRole.ASSISTANT),
+        ("另外那台加湿器的订单号是ZX88231，已经收到了。", EventRole.USER),
+        ("明白，加湿器已签收。", EventRole.ASSISTANT),
+    ]
+    events = await writing.append([writing.turn(text, at, role) for at, (text, role) in enumerate(texts)])
+    await writing.writer.ender.end(writing.scope, "chat")
+    await writing.run_jobs()
+    for query, answer in (("订单ZX88231", events[2]), ("What is order zx88213?", events[0])):
+        found = await bench.ask(query, writing.scope, reference_time=writing.clock.moment)
+        assert event_ids(found)[0] == answer.event_id, query

@@ -55,7 +55,9 @@ def test_what_points_at_what_was_said_is_never_shared(query: str) -> None:
     assert refusal(canonical_query(query), canonical_query(query)) is Refusal.DEICTIC
 
 
-@pytest.mark.parametrize("query", ["这份合同的总金额是多少", "What is the total amount of this contract"])
+@pytest.mark.parametrize(
+    "query", ["这份合同的总金额是多少", "What is the total amount of this contract", "钥匙在谁那里"]
+)
 def test_what_names_its_object_does_not_point(query: str) -> None:
     assert not canonical_query(query).deictic
 

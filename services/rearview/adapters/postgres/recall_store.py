@@ -111,6 +111,7 @@ class PostgresRecallStore:
                 memories={row["memory_id"]: memory_of(row) for row in next(answers)},
                 sources=_by_unit(next(answers)),
                 turns={row["event_id"]: (row["session_id"], event_of(row)) for row in next(answers)},
+                successors={row["event_id"]: frozenset(row["successors"]) for row in next(answers)},
             )
             for _ in chosen
         ]
@@ -174,6 +175,7 @@ class PostgresRecallStore:
                 (memories_statement, {"memories": list(set(memories))}),
                 (self._general["source_events"], {"units": units, "memories": memories, "limit": SOURCES_PER_UNIT}),
                 (self._general["unindexed_events"], {"events": list(chosen.events)}),
+                (self._general["outdated_turns"], {"units": units, "as_of": chosen.as_of}),
             )
         ]
 

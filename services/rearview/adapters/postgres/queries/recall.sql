@@ -167,6 +167,42 @@ WHERE e.tenant_id = %(tenant)s AND e.namespace_id = %(namespace)s AND e.event_id
     JOIN memory m ON m.tenant_id = l.tenant_id AND m.namespace_id = l.namespace_id AND m.memory_id = l.memory_id
     WHERE l.tenant_id = e.tenant_id AND l.namespace_id = e.namespace_id AND l.event_id = e.event_id AND m.state <> 1));
 
+-- name: outdated_turns
+-- Turns that state facts that held no more, now or at `as_of`, and none that did, with the facts that held in their stead
+-- and those facts' turns.
+SELECT l.event_id, array_agg(DISTINCT x.successor) AS successors
+FROM memory_event l
+JOIN memory o ON o.tenant_id = l.tenant_id AND o.namespace_id = l.namespace_id AND o.memory_id = l.memory_id
+CROSS JOIN LATERAL (
+  SELECT n.memory_id FROM memory n
+  WHERE n.tenant_id = o.tenant_id AND n.namespace_id = o.namespace_id AND n.memory_id = o.superseded_by AND CASE WHEN %(as_of)s::timestamptz IS NULL THEN n.state = 1
+            ELSE n.state <> 4 AND coalesce(n.valid_from, n.occurred_at) <= %(as_of)s::timestamptz
+              AND (n.valid_to IS NULL OR n.valid_to > %(as_of)s::timestamptz) END
+  UNION
+  SELECT n.memory_id FROM memory n
+  WHERE o.single_valued AND n.tenant_id = o.tenant_id AND n.namespace_id = o.namespace_id AND n.fact_subject = o.fact_subject
+    AND n.fact_attribute = o.fact_attribute AND n.type <> 7 AND CASE WHEN %(as_of)s::timestamptz IS NULL THEN n.state = 1
+            ELSE n.state <> 4 AND coalesce(n.valid_from, n.occurred_at) <= %(as_of)s::timestamptz
+              AND (n.valid_to IS NULL OR n.valid_to > %(as_of)s::timestamptz) END) n
+CROSS JOIN LATERAL (
+  SELECT n.memory_id AS successor
+  UNION ALL
+  (SELECT s.event_id FROM memory_event s
+   WHERE s.tenant_id = l.tenant_id AND s.namespace_id = l.namespace_id AND s.memory_id = n.memory_id
+   ORDER BY s.event_id DESC LIMIT 8)) x
+WHERE l.tenant_id = %(tenant)s AND l.namespace_id = %(namespace)s AND l.event_id = ANY (%(units)s::uuid[])
+  AND o.fact_subject IS NOT NULL AND o.type <> 7
+  AND CASE WHEN %(as_of)s::timestamptz IS NULL THEN o.state = 2
+           ELSE o.state <> 4 AND o.valid_to <= %(as_of)s::timestamptz END
+  AND NOT EXISTS (
+    SELECT FROM memory_event h
+    JOIN memory a ON a.tenant_id = h.tenant_id AND a.namespace_id = h.namespace_id AND a.memory_id = h.memory_id
+    WHERE h.tenant_id = l.tenant_id AND h.namespace_id = l.namespace_id AND h.event_id = l.event_id
+      AND a.fact_subject IS NOT NULL AND a.type <> 7 AND CASE WHEN %(as_of)s::timestamptz IS NULL THEN a.state = 1
+              ELSE a.state <> 4 AND coalesce(a.valid_from, a.occurred_at) <= %(as_of)s::timestamptz
+                AND (a.valid_to IS NULL OR a.valid_to > %(as_of)s::timestamptz) END)
+GROUP BY l.event_id;
+
 -- name: anything_stored
 SELECT EXISTS (SELECT FROM memory m
                WHERE m.tenant_id = %(tenant)s AND m.namespace_id = ANY (%(namespaces)s::uuid[]) AND m.state = 1)
