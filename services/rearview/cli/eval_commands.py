@@ -160,8 +160,10 @@ def facts(
       rearview eval facts --json
     """
     from rearview.evaluation.facts import evaluate_facts, read_facts_file
-    from rearview.language.facts import RuleFactExtractor, load_attributes
+    from rearview.language.facts import RuleFactExtractor, load_attributes, load_topics
 
     with failures(as_json):
-        figures = evaluate_facts(read_facts_file(file), RuleFactExtractor(load_attributes(attributes)))
+        figures = evaluate_facts(
+            read_facts_file(file), RuleFactExtractor(load_attributes(attributes), load_topics(attributes))
+        )
     print_figures(figures.as_json(), as_json)

@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from rearview.domain.fact import Stance
+from rearview.domain.fact import ANY_OF, Stance
 from rearview.domain.memory import MemoryState, Trust
 
 _REPLACING = frozenset((Stance.CHANGE, Stance.CORRECTION))
@@ -175,7 +175,7 @@ def _replaces(change: HeldValue, other: HeldValue) -> bool:
     if change.stance not in _REPLACING:
         return False
     if change.replaces:
-        return change.replaces == other.value_key
+        return other.value_key in change.replaces.split(ANY_OF)
     return change.stance is Stance.CHANGE and bool(change.category) and change.category == other.category
 
 

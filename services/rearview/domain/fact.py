@@ -16,6 +16,10 @@ PERSON = "person"
 """What another person's subject begins with: `person/<name>`, or `person/<relation>` where no name was said."""
 
 
+ANY_OF = "\n"
+"""What stands between the keys in `replaces` where any of several values is replaced; no key holds it."""
+
+
 class Polarity(StrEnum):
     """Whether a fact holds ("I like tea") or is denied ("I do not like tea")."""
 
@@ -82,7 +86,8 @@ class FactCandidate:
     money, else the attribute's unit, None where none was said. `start` and `end` are half-open character offsets of
     the statement. `valid_from` and `valid_to` are UTC moments, where said. `category` says what sort of thing a
     preference is about (`drink`, `seat`), where that is known: a change replaces what stands in its category.
-    `replaces` is the `value_key` of the value it takes the place of, where that was said or is known from context.
+    `replaces` is the `value_key` of the value it takes the place of, where that was said or is known from context;
+    of several, joined by ANY_OF, where it takes the place of all of a sort ("我的咖啡都换成拿铁").
     A retraction of an attribute as a whole has an empty `value` and `value_key`.
     """
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from rearview.language.aliases import canonical
 from rearview.language.facts import Attribute, attributes
 from rearview.language.facts.reading import read_value
+from rearview.language.facts.topics import Topics, topics
 from rearview.language.facts.values import category_of
 from rearview.language.scripts import fold_width_in_place
 from rearview.ports.fact_grounds import AttributeTraits, StatedValue, Statement
@@ -73,7 +74,8 @@ _EDGES = " .,，。!！\"'“”"
 class RuleFactGrounds:
     """The `FactGrounds` port over the known attributes and patterns of speech."""
 
-    def __init__(self, table: Mapping[str, Attribute] | None = None) -> None:
+    def __init__(self, table: Mapping[str, Attribute] | None = None, of: Topics | None = None) -> None:
+        self._topics = topics() if of is None else of
         self._table = attributes() if table is None else table
         self._traits = {name: AttributeTraits(each.single_valued, each.kind) for name, each in self._table.items()}
 
@@ -85,6 +87,10 @@ class RuleFactGrounds:
     def canonical(self, name: str) -> str:
         """Return the form that two mentions of a name share."""
         return canonical(name)
+
+    def topic(self, name: str) -> str:
+        """Return the form that two names of a topic share."""
+        return self._topics.key(name)
 
     def stated_value(self, attribute: str, words: str, *, reference: datetime) -> StatedValue | None:
         """Return the value as the rules would read it from the same words; None where it is none of the attribute."""

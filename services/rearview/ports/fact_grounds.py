@@ -52,6 +52,10 @@ class FactGrounds(Protocol):
         """Return the form that two mentions of a name share across case, width, language and alias."""
         ...
 
+    def topic(self, name: str) -> str:
+        """Return the form that two names of what an attribute is of share: "phone", "手机"."""
+        ...
+
     def stated_value(self, attribute: str, words: str, *, reference: datetime) -> StatedValue | None:
         """Return the value that words say for a known attribute; None where they are no value of it."""
         ...

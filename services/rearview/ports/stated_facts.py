@@ -27,8 +27,8 @@ class StatedFact:
         memory: as it would be stored; its id is that of `value`.
         event: the turn that stated it; None when an explicit memory did, whose id is then `value.source_id`.
         unit: by which the memory is found, with its full keyword bag; None when the memory is that of the turn itself
-            (`adopts_turn`), or when there would be none.
-        adopts_turn: the memory was made of the turn already and only becomes a fact.
+            (`adopts`), or when there would be none.
+        adopts: the memory is there already, made of the turn or by request, and only becomes a fact.
     """
 
     value: HeldValue
@@ -36,4 +36,4 @@ class StatedFact:
     event: SourceEvent | None
     unit: SearchUnit | None = None
     bag: KeywordBag | None = None
-    adopts_turn: bool = False
+    adopts: bool = False

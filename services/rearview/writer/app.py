@@ -39,7 +39,7 @@ from rearview.internal.v1.writer_service_pb2_grpc import add_WriterServiceServic
 from rearview.language.aliases import canonical, common_words, spellings
 from rearview.language.analyzer import RuleAnalyzer
 from rearview.language.fact_grounds import RuleFactGrounds
-from rearview.language.facts import RuleFactExtractor, load_attributes
+from rearview.language.facts import RuleFactExtractor, load_attributes, load_topics
 from rearview.language.facts.labels import AttributeLabels
 from rearview.language.keyword_hashes import KeywordHashes
 from rearview.language.near_duplicate import MinHashNearDuplicates
@@ -140,14 +140,15 @@ async def open_writer(
         embedder = DeadlineEmbedder(embedder, longest_seconds=config.embed_seconds)
         units = SearchUnits(await _registered(calls, embedder, config.start_seconds))
         attributes = load_attributes(config.attributes_file)
-        extractor = RuleFactExtractor(attributes)
+        topics = load_topics(config.attributes_file)
+        extractor = RuleFactExtractor(attributes, topics)
         analyzer, hasher = RuleAnalyzer(extractor), KeywordHashes()
         await asyncio.to_thread(warm_up_analysis, analyzer, clock.now())
         names = AttributeLabels(attributes)
         source = open_fact_source(
             fact_source_settings(config),
             rules=RuleFactSource(extractor),
-            grounds=RuleFactGrounds(attributes),
+            grounds=RuleFactGrounds(attributes, topics),
             clock=clock,
         )
         stack.push_async_callback(source.close)

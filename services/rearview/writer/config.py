@@ -80,7 +80,8 @@ class WriterConfig(ExtractorConfig, EmbedderConfig, VaultConfig, ObjectStorageCo
         merge_batch_units: how many search units move into the vector index together.
         segment_gap_minutes: a pause longer than this ends an episode.
         session_silent_minutes: a session without a turn for so long is indexed to its end.
-        attributes_file: your own attributes of facts, beside the shipped ones; see `language/data/attributes.yaml`.
+        attributes_file: your own attributes of facts, and topics of theirs, beside the shipped ones; see
+            `language/data/attributes.yaml` and `topics.yaml`.
         start_seconds: how long the start waits for PostgreSQL and its schema.
     """
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from rearview.domain.errors import Conflict, EtagMismatch
-from rearview.domain.memory import Memory, Tier
+from rearview.domain.memory import Memory, MemoryType, Tier
 from rearview.domain.names import MemoryName
 from rearview.domain.principal import Scope
 from rearview.domain.redaction import Original
@@ -81,7 +81,7 @@ class MemoryUpdater:
             projection: NewMemory | None = None
             facts: tuple[StatedFact, ...] = ()
             if text is not None:
-                facts = await self._stated(scope, after, text, now)
+                after, facts = await self._stated(scope, after, text, now)
                 projection = await projected(self._store, scope, after, text)
                 if sealer is not None:
                     original = Original(command.content, redaction.values)
@@ -98,11 +98,24 @@ class MemoryUpdater:
             resource_name=str(MemoryName(scope.namespace, command.memory_id)),
         )
 
-    async def _stated(self, scope: Scope, after: Memory, text: ReadText, now: datetime) -> tuple[StatedFact, ...]:
-        """Return what a new text states; made now, so that it takes the place of what was known before."""
+    async def _stated(
+        self, scope: Scope, after: Memory, text: ReadText, now: datetime
+    ) -> tuple[Memory, tuple[StatedFact, ...]]:
+        """Return the memory and what its new text states; made now, so that it takes the place of what was known.
+
+        A fact says what its text says. Where that states nothing that can be read, the fact stays as long as its value
+        is named; else the memory is a text and no fact.
+        """
+        moment = replace(after, occurred_at=now)
+        if after.fact is not None and after.type is not MemoryType.SUMMARY:
+            restated = await self._facts.of_new_wording(scope, moment, text.analysis, now)
+            if restated is not None:
+                return after, (restated,)
+            named = after.fact.value.casefold() in after.content.casefold()
+            return (after if named else replace(after, fact=None)), ()
         if after.event_ids or after.fact is not None:
-            return ()  # what turns said is not unsaid by a better wording of it
-        return await self._facts.of_memory(scope, replace(after, occurred_at=now), text.analysis, now)
+            return after, ()  # what turns said is not unsaid by a better wording of it
+        return after, await self._facts.of_memory(scope, moment, text.analysis, now)
 
     def _changed(
         self, before: Memory, command: UpdateMemory, categories: tuple[str, ...], text: ReadText | None, now: datetime

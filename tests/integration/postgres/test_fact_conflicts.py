@@ -27,7 +27,8 @@ from tests.support.stack import DatabaseUrls
 from tests.support.writer_fixtures import add_namespace
 
 WRITERS = 10
-INTERLEAVINGS = 1_000 if os.environ.get("REARVIEW_TEST_PROFILE") == "thorough" else 50
+THOROUGH = os.environ.get("REARVIEW_TEST_PROFILE") == "thorough"
+INTERLEAVINGS = 1_000 if THOROUGH else 50
 START = datetime(2026, 1, 1, tzinfo=UTC)
 SEED = 20_260_301
 
@@ -56,6 +57,7 @@ def stated(subject: str, attribute: str, value: str, minute: int) -> StatedFact:
     return StatedFact(held, memory, event, unit, bag)
 
 
+@pytest.mark.timeout(1_400 if THOROUGH else 120)
 @pytest.mark.asyncio(loop_scope="function")
 async def test_ten_writers_at_once_leave_one_active_value_and_the_whole_history(database: DatabaseUrls) -> None:
     chance = random.Random(SEED)

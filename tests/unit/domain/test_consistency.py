@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import permutations
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rearview.domain.consistency import Effect, HeldValue, Resolution, confidence, resolve
-from rearview.domain.fact import Stance
+from rearview.domain.fact import ANY_OF, Stance
 from rearview.domain.ids import new_id
 from rearview.domain.memory import MemoryState, Trust
 
@@ -164,3 +165,15 @@ def test_confidence_grows_with_each_source_and_stays_in_bounds(trust: Trust) -> 
     assert sure[1] > sure[0]
     assert sure[-1] < 1.0
     assert confidence(Trust.UNTRUSTED, 1000) < confidence(Trust.TRUSTED, 1)
+
+
+def test_a_change_of_a_sort_takes_the_place_of_each_of_it_in_any_order() -> None:
+    coffees, tea = ANY_OF.join(("americano", "mocha")), adds("green tea", 0, category="drink")
+    told_of = [
+        tea,
+        adds("americano", 1, category="drink"),
+        adds("mocha", 2, category="drink"),
+        adds("latte", 3, category="drink", stance=Stance.CHANGE, replaces=coffees),
+    ]
+    for order in permutations(told_of):
+        assert active(after(order)) == [("green tea", False), ("latte", False)]

@@ -179,7 +179,7 @@ class Grounding:
         spoken = (text, *(SearchableText(turn.text) for turn in self._request.earlier if turn.role is EventRole.USER))
         if all(each.find(topic) is None for each in spoken):
             raise _Dropped("topic_not_in_text")
-        return f"{_USER}/{self._grounds.canonical(topic)}"
+        return f"{_USER}/{self._grounds.topic(topic)}"
 
 
 def _clamped(number: float, least: float) -> float:

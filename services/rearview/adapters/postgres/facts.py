@@ -17,7 +17,7 @@ from rearview.domain.consistency import HeldValue, Resolution, confidence, resol
 from rearview.domain.fact import Stance
 from rearview.domain.fact_history import LEAST_VALUES
 from rearview.domain.keyword_bag import KeywordBag
-from rearview.domain.memory import Fact, MemoryState, Trust
+from rearview.domain.memory import Fact, Memory, MemoryState, Trust
 from rearview.domain.search_unit import UnitFlag
 from rearview.ports.stated_facts import StatedFact
 
@@ -74,9 +74,51 @@ class FactWriter:
         if touched:
             await self._units.restore(connection, tenant_id, namespace_id, touched)
             await enqueue_summaries(connection, tenant_id, namespace_id, touched)
-        made = [fact for fact in outcome.stored.values() if not fact.adopts_turn]
+        made = [fact for fact in outcome.stored.values() if not fact.adopts]
         bags = tuple(fact.bag for fact in made if fact.bag is not None)
         return FactsWritten(outcome.superseded, _added(made, bags), bags, changed=bool(outcome.changed))
+
+    async def restate(
+        self,
+        connection: Connection,
+        tenant_id: UUID,
+        namespace_id: UUID,
+        before: Memory,
+        fact: StatedFact | None,
+        now: datetime,
+    ) -> FactsWritten:
+        """Make a fact what its new wording states, in the same place among the values of its attribute.
+
+        Of another attribute it counts as told now. Without a statement the memory is a fact no more.
+        """
+        place: dict[str, Any] = {"tenant_id": tenant_id, "namespace_id": namespace_id, "memory_id": before.memory_id}
+        attributes = {(before.fact.subject, before.fact.attribute)} if before.fact else set()
+        if fact is not None:
+            attributes.add(_attribute_of(fact))
+        await lock_attributes(connection, tenant_id, namespace_id, attributes)
+        row = await (await connection.execute(SQL["place_of_fact"], place)).fetchone()
+        await connection.execute(SQL["undescribe_fact"], place)
+        await self._retell(connection, place, before.fact)
+        if fact is None or row is None:
+            return FactsWritten(changed=True)
+        told_at, source_id, said_until = row
+        value = replace(fact.value, source_id=source_id or before.memory_id, said_until=said_until)
+        if len(attributes) == 1 and told_at is not None:
+            value = replace(value, told_at=told_at)
+        if before.state is MemoryState.ACTIVE:
+            return await self.write(connection, tenant_id, namespace_id, [replace(fact, value=value)], now)
+        value = replace(value, state=before.state, valid_to=before.valid_to, superseded_by=before.superseded_by)
+        records = as_records([fact_record(fact, value)])
+        await connection.execute(SQL["describe_facts"], {**place, "facts": records})
+        await enqueue_summaries(connection, tenant_id, namespace_id, [before.memory_id])
+        return FactsWritten(changed=True)
+
+    async def _retell(self, connection: Connection, place: Mapping[str, Any], fact: Fact | None) -> None:
+        if fact is None or not fact.single_valued:
+            return
+        of = {**place, "subject": fact.subject, "attribute": fact.attribute, "limit": 1}
+        for (memory_id,) in await (await connection.execute(SQL["values_of"], of)).fetchall():
+            await enqueue_summary(connection, place["tenant_id"], place["namespace_id"], memory_id)
 
     async def release(
         self, connection: Connection, tenant_id: UUID, namespace_id: UUID, source_memory_id: UUID, now: datetime
@@ -123,7 +165,7 @@ class FactWriter:
         tenant_id, namespace_id, now = place["tenant_id"], place["namespace_id"], place["now"]
         # What ceases to be active goes first: the index admits one active value at any moment.
         await change_values(connection, tenant_id, namespace_id, outcome.changed.values(), now)
-        made = [fact for fact in outcome.stored.values() if not fact.adopts_turn]
+        made = [fact for fact in outcome.stored.values() if not fact.adopts]
         if made:
             await insert_memories(
                 connection, tenant_id, namespace_id, self._units.generation, [fact.memory for fact in made]
@@ -273,7 +315,7 @@ def fact_record(stated: StatedFact, value: HeldValue) -> dict[str, object]:
         "extractor": fact.extractor,
         "prompt_version": fact.prompt_version,
         "note": fact.note,
-        "derived": not stated.adopts_turn,
+        "derived": not stated.adopts,
     }
 
 
@@ -301,9 +343,10 @@ async def _link(connection: Connection, place: Mapping[str, Any], links: Sequenc
         if fact.event is not None
     ]
     memories = [
-        {"memory_id": memory_id, "source_memory_id": fact.value.source_id}
+        {"memory_id": memory_id, "source_memory_id": source_id}
         for memory_id, fact in links
         if fact.event is None
+        and (source_id := fact.memory.memory_id if fact.adopts else fact.value.source_id) != memory_id
     ]
     if events:
         await connection.execute(SQL["link_events"], {**place, "links": as_records(events)})

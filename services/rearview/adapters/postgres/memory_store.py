@@ -90,6 +90,8 @@ class PostgresMemoryStore:
             if known_id is None:
                 added, bags = added + _added(new, memories=1, replaced=None), (*bags, new.bag)
             await self._units.count(connection, scope.tenant_id, scope.namespace_id, added, count_units(bags))
+            if known_id is None and any(fact.adopts for fact in facts):
+                remembered = Remembered(await _live(connection, scope, new.memory.memory_id), RememberOutcome.CREATED)
             if superseded := stated.superseded.get(remembered.memory.memory_id):
                 remembered = Remembered(remembered.memory, RememberOutcome.SUPERSEDED, superseded)
             result = {
@@ -137,7 +139,7 @@ class PostgresMemoryStore:
                 await self._units.delete(connection, tenant_id, namespace_id, [memory_id])
                 await self._units.insert(connection, tenant_id, namespace_id, [projection.unit], now)
                 await self._facts.release(connection, tenant_id, namespace_id, memory_id, now)
-                stated = await self._facts.write(connection, tenant_id, namespace_id, facts, now)
+                stated = await self._restate(connection, scope, before, after, facts, now)
                 delta = _added(projection, memories=0, replaced=before) + stated.added
                 bags = (projection.bag, *stated.bags)
                 await self._units.count(connection, tenant_id, namespace_id, delta, count_units(bags))
@@ -148,14 +150,37 @@ class PostgresMemoryStore:
             await keep_result(connection, tenant_id, request, {"memory_id": str(memory_id)}, now)
             await record_audit(connection, tenant_id, scope, "memory.update", [_name(scope, memory_id)], now)
             await bump_epoch(connection, tenant_id, namespace_id, breaking=True)
-        return replace(after, version=before.version + 1)
+            return await _live(connection, scope, memory_id)
 
     async def _state(
         self, connection: Connection, scope: Scope, source_id: UUID, facts: Sequence[StatedFact], now: datetime
     ) -> FactsWritten:
         """Write what was stated, by the memory that says it: the new one, or the one that said so before."""
-        stated = [replace(fact, value=replace(fact.value, source_id=source_id)) for fact in facts]
+        stated = [
+            replace(
+                fact,
+                value=replace(fact.value, source_id=source_id),
+                # Where the same words are known already, a fact that is new is made beside them.
+                adopts=fact.adopts and fact.memory.memory_id == source_id,
+            )
+            for fact in facts
+        ]
         return await self._facts.write(connection, scope.tenant_id, scope.namespace_id, stated, now)
+
+    async def _restate(
+        self,
+        connection: Connection,
+        scope: Scope,
+        before: Memory,
+        after: Memory,
+        facts: Sequence[StatedFact],
+        now: datetime,
+    ) -> FactsWritten:
+        tenant_id, namespace_id = scope.tenant_id, scope.namespace_id
+        restated = next((fact for fact in facts if fact.adopts), None)
+        if before.fact is None or (restated is None and after.fact is not None):
+            return await self._facts.write(connection, tenant_id, namespace_id, facts, now)
+        return await self._facts.restate(connection, tenant_id, namespace_id, before, restated, now)
 
     async def _store(
         self, connection: Connection, scope: Scope, new: NewMemory, now: datetime, merge_units_at: datetime | None
@@ -187,8 +212,9 @@ def _added(new: NewMemory, *, memories: int, replaced: Memory | None) -> Namespa
 
 
 def _addition(scope: Scope, new: NewMemory | None, facts: Sequence[StatedFact]) -> Addition:
-    memories = [*([new.memory] if new else []), *(fact.memory for fact in facts)]
-    units = [*([new.unit] if new else []), *(fact.unit for fact in facts if fact.unit)]
+    made = [fact for fact in facts if new is None or fact.memory.memory_id != new.memory.memory_id]
+    memories = [*([new.memory] if new else []), *(fact.memory for fact in made)]
+    units = [*([new.unit] if new else []), *(fact.unit for fact in made if fact.unit)]
     return addition_of(scope.namespace_id, memories[0].session_id if memories else "", units, memories)
 
 

@@ -8,6 +8,7 @@ from rearview.domain.fact import EarlierTurn, FactCandidate
 from rearview.language.facts.attributes import Attribute, InvalidAttributeFile, attributes, load_attributes
 from rearview.language.facts.extractor import MAX_CHARACTERS, RuleFactExtractor
 from rearview.language.facts.roles import SPEAKING_ROLES
+from rearview.language.facts.topics import Topics, load_topics
 
 __all__ = (
     "MAX_CHARACTERS",
@@ -15,9 +16,11 @@ __all__ = (
     "Attribute",
     "InvalidAttributeFile",
     "RuleFactExtractor",
+    "Topics",
     "attributes",
     "extract_facts",
     "load_attributes",
+    "load_topics",
 )
 
 

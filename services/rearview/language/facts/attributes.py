@@ -19,9 +19,10 @@ from rearview.language.aliases import normalised
 
 MAX_ATTRIBUTES = 500
 MAX_ALIASES = 50
+MAX_TOPICS = 500
 MAX_FILE_BYTES = 262_144
 _MAX_NAME_CHARACTERS = 64
-_SHIPPED = "attributes.yaml"
+_SHIPPED, _TOPICS = "attributes.yaml", "topics"
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -76,8 +77,21 @@ def load_attributes(path: Path | None) -> Mapping[str, Attribute]:
     Raises:
         InvalidAttributeFile: the file cannot be read or holds mistakes; all of them are named.
     """
-    if path is None:
-        return attributes()
+    return attributes() if path is None else MappingProxyType(_Reading(str(path), attributes()).table(_text(path)))
+
+
+def read_own_topics(path: Path) -> list[list[str]]:
+    """Return the topics that a user's file adds, each with its names.
+
+    Raises:
+        InvalidAttributeFile: the file cannot be read or holds mistakes; all of them are named.
+    """
+    reading = _Reading(str(path), attributes())
+    reading.table(_text(path))
+    return reading.topics
+
+
+def _text(path: Path) -> str:
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -85,10 +99,9 @@ def load_attributes(path: Path | None) -> Mapping[str, Attribute]:
     if len(content) > MAX_FILE_BYTES:
         raise InvalidAttributeFile(str(path), [("", f"has {len(content)} bytes, at most {MAX_FILE_BYTES} are read")])
     try:
-        text = content.decode("utf-8")
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidAttributeFile(str(path), [("", f"is not UTF-8 at byte {error.start}")]) from error
-    return MappingProxyType(_Reading(str(path), attributes()).table(text))
 
 
 class _Reading:
@@ -101,6 +114,7 @@ class _Reading:
             normalised(alias): known_one.name for known_one in known.values() for alias in known_one.aliases
         }
         self._problems: list[tuple[str, str]] = []
+        self.topics: list[list[str]] = []
 
     def table(self, text: str) -> dict[str, Attribute]:
         try:
@@ -122,12 +136,29 @@ class _Reading:
             if name in seen:
                 self._problem(key, name, "is given twice")
             seen.add(name)
-            self._read(name, key, node)
+            if name == _TOPICS:
+                self._read_topics(node)
+            else:
+                self._read(name, key, node)
         if len(self._table) > MAX_ATTRIBUTES:
             self._problems.append(("", f"makes {len(self._table)} attributes, at most {MAX_ATTRIBUTES} are allowed"))
         if self._problems:
             raise InvalidAttributeFile(self._source, self._problems)
         return self._table
+
+    def _read_topics(self, node: yaml.Node) -> None:
+        if not isinstance(node, yaml.SequenceNode) or len(node.value) > MAX_TOPICS:
+            self._problem(node, _TOPICS, f"must be a list of at most {MAX_TOPICS} lists of names")
+            return
+        for group in node.value:
+            names = group.value if isinstance(group, yaml.SequenceNode) else []
+            said = [normalised(str(name.value)) if isinstance(name, yaml.ScalarNode) else "" for name in names]
+            if not 0 < len(said) <= MAX_ALIASES or not all(0 < len(name) <= _MAX_NAME_CHARACTERS for name in said):
+                self._problem(
+                    group, _TOPICS, f"each must be 1 to {MAX_ALIASES} names of 1 to {_MAX_NAME_CHARACTERS} characters"
+                )
+            else:
+                self.topics.append(said)
 
     def _read(self, name: str, key: yaml.Node, node: yaml.Node) -> None:
         if not (name.isascii() and name.replace("_", "").isalnum() and name == name.lower()):

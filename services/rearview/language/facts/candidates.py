@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
-from rearview.domain.fact import USER, FactCandidate, FactKind, Polarity, Stance, Strength
-from rearview.language.aliases import canonical
+from rearview.domain.fact import ANY_OF, PERSON, USER, FactCandidate, FactKind, Polarity, Stance, Strength
 from rearview.language.facts import health, identity, measures, possessions, preferences, speech_acts, switches
 from rearview.language.facts.amounts import plain, spelled_number
 from rearview.language.facts.attributes import Attribute, ValueType
@@ -18,7 +17,8 @@ from rearview.language.facts.plans import planned
 from rearview.language.facts.reading import Value, groups_of, measure, money, read_value, text_value
 from rearview.language.facts.relations import is_about_somebody, named_relations, retold
 from rearview.language.facts.statement import ZH_PERSON, FactRule
-from rearview.language.facts.values import category_of, relation_key, things, tidy_thing, value_key
+from rearview.language.facts.topics import Topics
+from rearview.language.facts.values import category_of, kinds_of, relation_key, things, tidy_thing, value_key
 from rearview.language.scripts import has_han
 
 _RULES: tuple[FactRule, ...] = (
@@ -58,18 +58,23 @@ _WAYS = frozenset((FactKind.PREFERENCE, FactKind.CONSTRAINT))
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """Something new in the place of something, where only context tells what it is a change of."""
+    """Something new in the place of something, where only context tells what it is a change of.
+
+    `sort` is what all of which it takes the place of ("我的咖啡都换成拿铁"), where that was said.
+    """
 
     value: str
     replaced: str
+    sort: str = ""
 
 
 class ClauseReader:
     """Reads clauses by one table of attributes; stateless."""
 
-    def __init__(self, table: Mapping[str, Attribute]) -> None:
+    def __init__(self, table: Mapping[str, Attribute], topics: Topics) -> None:
         self._table = table
-        self.named = NamedAttributes(table)
+        self._topics = topics
+        self.named = NamedAttributes(table, topics)
 
     def read(self, clause: str, reference: datetime | None, *, reported: bool = False) -> list[FactCandidate]:
         """Return what a clause states; spans are of the clause itself.
@@ -79,6 +84,8 @@ class ClauseReader:
         clause = _ME_TOO.sub("我", _ME_NAMED.sub("我是", clause))
         found = list(self._relations(clause))
         for other in retold(clause):
+            if self._topics.knows(other.subject.removeprefix(f"{PERSON}/").removesuffix("的")):
+                continue  # a house is nobody, though 房 is a surname
             stated = [fact for fact in self._first_person(other.clause) if _sound_of_person(fact, other.clause)]
             if stated:
                 return found + [replace(fact, subject=_whose(fact, other.subject)) for fact in stated]
@@ -98,7 +105,8 @@ class ClauseReader:
         """Return the switch that a clause tells, whatever it is a switch of; None for other clauses."""
         for pattern in switches.PATTERNS:
             if match := pattern.match(clause):
-                return Switch(match["value"], match.groupdict().get("replaced") or "")
+                said = match.groupdict()
+                return Switch(match["value"], said.get("replaced") or "", said.get("sort") or "")
         return None
 
     def make(
@@ -143,7 +151,7 @@ class ClauseReader:
         plain_clause = _EDGE_ADVERBIAL.sub("", clause)
         for found in (
             self._named(plain_clause, reference),
-            self._switches(plain_clause),
+            self._switches(plain_clause, lasting=switches.lasts(clause)),
             self._by_rules(clause),
             self._by_rules(plain_clause) if plain_clause != clause else [],
             list(self._decisions(plain_clause)),
@@ -198,12 +206,12 @@ class ClauseReader:
             )
         ]
 
-    def _switches(self, clause: str) -> list[FactCandidate]:
+    def _switches(self, clause: str, *, lasting: bool) -> list[FactCandidate]:
         switched = self.switch(clause)
-        if switched is None:
+        if switched is None or (switched.sort and not lasting):
             return []
         written = tidy_thing(switched.value)
-        category = category_of(written)
+        category = category_of(written) or (category_of(switched.sort) if switched.sort else None)
         if category in _OF_CATEGORY:
             attribute = _OF_CATEGORY[category]
         elif category in _LIKED:
@@ -213,7 +221,14 @@ class ClauseReader:
         else:
             return []
         value = text_value(written)
-        return [self.make(attribute, value, stance=Stance.CHANGE, replaced=switched.replaced)] if value else []
+        if value is None:
+            return []
+        fact = self.make(attribute, value, stance=Stance.CHANGE, replaced=switched.replaced)
+        if switched.sort:
+            # What was of that sort gives way, and nothing else: a new coffee leaves the tea.
+            others = kinds_of(switched.sort, besides=value.key)
+            fact = replace(fact, category=category, replaces=ANY_OF.join(others))
+        return [fact]
 
     def _by_rules(self, clause: str) -> list[FactCandidate]:
         if has_han(clause):
@@ -240,7 +255,7 @@ class ClauseReader:
                 yield self.make(
                     rule.attribute,
                     value,
-                    topic=canonical(groups["topic"]) if "topic" in groups else "",
+                    topic=self._topics.key(groups["topic"]) if "topic" in groups else "",
                     polarity=Polarity.DENIED if rule.denied else Polarity.AFFIRMED,
                     strength=Strength.STRONG if strong else rule.strength,
                     stance=rule.stance,

@@ -12,6 +12,7 @@ from datetime import datetime
 from rearview.domain.fact import PERSON, EarlierTurn, FactCandidate, FactKind, Polarity, Stance, Strength
 from rearview.domain.memory import Trust
 from rearview.language.facts import speech_acts
+from rearview.language.facts.asides import without_asides
 from rearview.language.facts.attributes import Attribute, attributes
 from rearview.language.facts.candidates import ClauseReader
 from rearview.language.facts.clauses import Clause, clauses, sentences, whole_list
@@ -22,6 +23,7 @@ from rearview.language.facts.reading import text_value
 from rearview.language.facts.relations import subject_of
 from rearview.language.facts.roles import SPEAKING_ROLES, TOOL_ROLES
 from rearview.language.facts.tool_states import tool_states
+from rearview.language.facts.topics import Topics, topics
 from rearview.language.facts.values import value_key
 from rearview.language.scripts import fold_width_in_place
 
@@ -43,10 +45,10 @@ _NOW = re.compile("现在|如今|\\bnow\\b", re.IGNORECASE)
 
 
 class RuleFactExtractor:
-    """The `FactExtractor` port over rules, for one table of attributes; stateless and safe between threads."""
+    """The `FactExtractor` port over rules, for one table of attributes and what they may be of; stateless."""
 
-    def __init__(self, table: Mapping[str, Attribute] | None = None) -> None:
-        self._reader = ClauseReader(attributes() if table is None else table)
+    def __init__(self, table: Mapping[str, Attribute] | None = None, of: Topics | None = None) -> None:
+        self._reader = ClauseReader(attributes() if table is None else table, topics() if of is None else of)
 
     def extract_facts(
         self,
@@ -149,7 +151,7 @@ class RuleFactExtractor:
                 continue
             said = period.clause if period else clause.text
             facts, about = self._of_clause(said, reference, about, reported)
-            if not facts and dialogue is not None and (switch := self._reader.switch(said)):
+            if not facts and dialogue is not None and (switch := self._reader.switch(said)) and not switch.sort:
                 changed = dialogue.switched(switch.value, switch.replaced)
                 facts = [changed] if changed else []
             if not facts and decided and (value := text_value(clause.text)):
@@ -190,8 +192,9 @@ _CORRECTABLE = (Stance.STANDING, Stance.CHANGE)
 
 
 def _plain(text: str) -> str:
-    """The text in plain width with quotations blanked; offsets hold."""
-    return speech_acts.without_quotations(fold_width_in_place(text[:MAX_CHARACTERS]).replace("\u2019", "'"))
+    """The text in plain width with quotations and asides blanked; offsets hold."""
+    folded = fold_width_in_place(text[:MAX_CHARACTERS]).replace("\u2019", "'")
+    return without_asides(speech_acts.without_quotations(folded))
 
 
 def _carried(fact: FactCandidate, carried: str, *, changed: bool) -> FactCandidate:

@@ -5,6 +5,7 @@ from rearview.language.facts.amounts import NUMBER
 from rearview.language.facts.statement import EN_SELF, NAME_EN, ZH_PERSON, ZH_SELF, FactRule, en, zh
 
 _ZH_PLACE = "(?P<value>(?!哪|那|这|一|我|你|他|她|了|酒店|宾馆|医院|里)[^，。从]{2,40}?)"
+_ZH_FORMER_PLACE = f"(?!家|老家|自己家|父母|爸|妈|娘家|婆家|原来|原先|以前|旧|宿舍|公司|学校|来|去){_ZH_PLACE}"
 _EN_PLACE = r"(?P<value>(?:the )?(?-i:[A-Z0-9])[A-Za-z0-9.,#' -]{1,60}?|[\u4e00-\u9fff]{2,20})"
 _EN_PLACE_TAIL = (
     r"(?: (?:now|with .*|for .*|since .*|because .*|and .*|last .*|recently|these days|(?:an?|one|two|three|four|five"
@@ -82,6 +83,18 @@ _HOMES = (
     ),
     zh(
         "residence",
+        f"(?:{ZH_SELF}|我们家?)(?:又|还是|已经|刚刚?|最近|重新|再次?|上个?月|上周|去年|今年)*(?:"
+        f"(?:从[^，。搬回]{{2,12}})?搬回(?:到|去|来)?了?{_ZH_FORMER_PLACE}(?:去|来)?(?:了)?(?:住|定居|生活|居住)?(?:去|来)?"
+        f"|住回(?:到|了)*{_ZH_FORMER_PLACE.replace('value', 'value2')})",
+        stance=Stance.CHANGE,
+    ),
+    zh(
+        "residence",
+        f"(?:{ZH_SELF}|我们家?)(?:又|还是|已经|刚刚?|最近|重新|再次?|上个?月|上周|去年|今年)*(?:回到?|返回)了?{_ZH_FORMER_PLACE}(?:去|来)?(?:住|定居|生活|居住)",
+        stance=Stance.CHANGE,
+    ),
+    zh(
+        "residence",
         f"{ZH_SELF}(?:已经)?不(?:再)?住在?{_ZH_PLACE}",
         denied=True,
         stance=Stance.NEGATION,
@@ -102,6 +115,13 @@ _HOMES = (
     en(
         "residence",
         rf"(?:i|we)(?:'ve| have)?(?: just| recently)? (?:moved|relocated) to {_EN_PLACE}{_EN_PLACE_TAIL}",
+        stance=Stance.CHANGE,
+    ),
+    en(
+        "residence",
+        r"(?:(?:i|we)(?:'ve| have)?(?: just| recently| now| finally)? (?:moved|relocated|gone) back(?: home)? (?:to|in)"
+        r"|(?:i'm|i am|we're|we are)(?: now)? (?:back living|living back|living again) in) "
+        rf"{_EN_PLACE}{_EN_PLACE_TAIL}(?: again)?",
         stance=Stance.CHANGE,
     ),
     en(
@@ -135,6 +155,12 @@ _WORK = (
     zh("employer", f"{ZH_SELF}(?:跳槽到|跳槽去|入职|加入)了?{_ZH_ORGANISATION}", stance=Stance.CHANGE),
     zh(
         "employer",
+        f"{ZH_SELF}(?:又|重新|已经)*(?:(?:跳|调)?回(?:到|去)?了?{_ZH_ORGANISATION}(?:工作|上班|任职)|重新(?:加入|入职)了?"
+        f"{_ZH_ORGANISATION.replace('value', 'value2')})",
+        stance=Stance.CHANGE,
+    ),
+    zh(
+        "employer",
         f"{ZH_SELF}(?:从{_ZH_ORGANISATION}(?:离职|辞职)"
         f"|不在{_ZH_ORGANISATION.replace('value', 'value2')}(?:工作|上班|干))",
         denied=True,
@@ -148,7 +174,8 @@ _WORK = (
     ),
     en(
         "employer",
-        rf"i(?:'ve| have)?(?: just| recently)? (?:joined|started (?:working )?at|got a job at"
+        rf"i(?:'ve| have)?(?: just| recently)? (?:(?:re-?)?joined"
+        r"|(?:gone|went) back to work(?:ing)? (?:at|for)|started (?:working )?at|got a job at"
         rf"|been hired by) {_EN_ORGANISATION}",
         stance=Stance.CHANGE,
     ),

@@ -2,7 +2,7 @@
 
 from rearview.domain.fact import Stance
 from rearview.language.facts.amounts import MONEY, NUMBER
-from rearview.language.facts.statement import EN_SELF, ZH_SELF, FactRule, en, zh
+from rearview.language.facts.statement import EN_SELF, FOR_TOPIC, ZH_SELF, FactRule, en, zh
 
 _EN_NUMBER = r"(?P<number>[0-9]{1,3}(?:\.[0-9]{1,2})?)"
 
@@ -35,12 +35,16 @@ RULES: tuple[FactRule, ...] = (
     en("salary", rf"i (?:make|earn) (?:about |around )?{MONEY}(?: (?:a|per|each) (?:month|year)| annually| monthly)?"),
     en("rent", rf"i pay (?:about |around )?{MONEY} (?:in|for) rent(?: (?:a|per|each|every) month)?"),
     en("budget", rf"(?:i|we) (?:now )?have a (?:(?P<topic>[a-z]+) )?budget of (?:around |about |roughly )?{MONEY}"),
+    en(
+        "budget",
+        rf"(?:i|we) (?:now )?have a budget of (?:around |about |roughly )?{MONEY} {FOR_TOPIC}",
+    ),
     zh("budget", f"我(?:们)?(?:大概|大约|只|总共|一共)*有{MONEY}(?:左右)?的(?:总)?预算"),
     en(
         "budget",
         rf"(?:i|we) (?:can|could|'m willing to|am willing to)(?: only)? spend (?:up to|at most|around|about"
-        rf"|no more than) {MONEY}(?: on (?P<topic>[a-z]+))?",
+        rf"|no more than) {MONEY}(?: {FOR_TOPIC})?",
     ),
-    en("budget", rf"(?:i|we) have (?:about |around |only )?{MONEY} to spend(?: on (?P<topic>[a-z]+))?"),
-    en("budget", rf"i(?:'ve| have) (?:only )?got {MONEY} to spend(?: on (?P<topic>[a-z]+))?"),
+    en("budget", rf"(?:i|we) have (?:about |around |only )?{MONEY} to spend(?: {FOR_TOPIC})?"),
+    en("budget", rf"i(?:'ve| have) (?:only )?got {MONEY} to spend(?: {FOR_TOPIC})?"),
 )

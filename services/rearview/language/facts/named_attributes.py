@@ -8,19 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rearview.domain.fact import Stance
-from rearview.language.aliases import canonical, normalised
+from rearview.language.aliases import normalised
 from rearview.language.facts.attributes import Attribute, ValueType, by_alias
 from rearview.language.facts.cues import words_of
+from rearview.language.facts.statement import FOR_TOPIC
+from rearview.language.facts.topics import Topics
 from rearview.language.scripts import has_han
 
-_ZH_TOPICS = (
-    "旅行|旅游|装修|购车|买车|买房|手机|电脑|婚礼|项目|营销|每月|月|年度"
-    "|团建|出差|广告|聚会|生日会|论文|作业|报名|合同|酒店|住宿"
-)
-_EN_TOPICS = (
-    "travel|trip|vacation|wedding|renovation|project|marketing|monthly|annual|car|phone|laptop|holiday|advertising"
-    "|party|food|grocery|training|thesis|application|contract|hotel"
-)
+_ZH_OF = "(?:给|用于|用来)?(?:买|购买|换|租|装)?(?:一?[台部辆个套架张双])?"
 _OWNER = (
     r"(?P<owner>my|our|the|我们的?|咱们?的?|我的?|这个|这次)?\s*(?:(?:new|current|total|max|maximum|overall|old|整个"
     r"|现在的|目前的|新的|这次|总)\s*)?(?:这次|每个月的?|一个月的?)?"
@@ -73,6 +68,13 @@ _RETRACT = (
     r"|(?:please |you can |let's |just )*(?:forget(?: about)?|never ?mind(?: about)?|disregard|ignore|scratch|drop"
     r"|cancel|delete|remove)(?: what i said about)?\s"
 )
+_SAID = (
+    r"从|(?:(?:has |was |is |has been )?(?:changed|raised|increased|cut|reduced|moved|gone|went|dropped) )?from\b"
+    rf"|{_CHANGED_ZH}|{_CHANGED_EN}|{_AT_MOST}|{_NOT}|{_STATE}|{_RETRACTED}"
+    r"|(?:up |down |back )?(?:to|at|from)\b|[0-9$€£¥￥]|i (?:mentioned|gave|told)\b|please$|$"
+)
+_FOR_TAIL = re.compile(rf"(?P<value>.*\S)\s+{FOR_TOPIC}\s*$", re.IGNORECASE)
+_SAYS_NOTHING_MORE = frozenset(("monthly", "annual", "weekly", "house", "apartment"))
 _SAID_BEFORE = "(?:我)?(?:之前|刚才|刚刚|上次|以前|先前|此前)?(?:说|提|讲)过?的(?:那个)?"
 
 
@@ -91,7 +93,8 @@ class NamedStatement:
 class NamedAttributes:
     """The patterns for one table of attributes."""
 
-    def __init__(self, table: Mapping[str, Attribute]) -> None:
+    def __init__(self, table: Mapping[str, Attribute], topics: Topics) -> None:
+        self._topics = topics
         self._of_alias = {alias: attribute for alias, attribute in by_alias(table) if attribute.stated}
         aliases = list(self._of_alias)
         zh = "|".join(re.escape(alias) for alias in aliases if has_han(alias)) or "(?!)"
@@ -99,7 +102,9 @@ class NamedAttributes:
         self._zh = re.compile(zh)
         self._en_words = frozenset(word for alias in aliases if not has_han(alias) for word in alias.split()[:1])
         alias = rf"(?P<alias>{zh}|(?<![a-z])(?:{en})(?![a-z]))"
-        head = rf"{_OWNER}\s*(?:(?P<topic>{_ZH_TOPICS}|{_EN_TOPICS})的?\s*)??{alias}\s*"
+        before = rf"(?:{_ZH_OF}(?:新的?)?(?P<before>{topics.chinese}|{topics.english})(?:上|方面)?的?\s*)??"
+        # "Budget for the sofa": what it is for ends where something is said of it.
+        head = rf"{_OWNER}\s*{before}{alias}\s*(?:(?<=\s){FOR_TOPIC}(?![a-z'-])(?=\s*(?:{_SAID})))?\s*"
         self._mentions = re.compile(alias, re.IGNORECASE)
         self._stated = re.compile(
             rf"{head}(?:(?P<from>{_FROM_ZH}|{_FROM_EN})|(?P<changed>{_CHANGED_ZH}|{_CHANGED_EN})|(?P<most>{_AT_MOST})"
@@ -114,14 +119,15 @@ class NamedAttributes:
             rf"(?:请|帮我|我|麻烦)?(?:想)?把{head}(?:{_FROM_ZH}|{_CHANGED_ZH}|设为|设成|定为|定在){_VALUE}",
             re.IGNORECASE,
         )
+        self._label = re.compile(rf"{_OWNER}\s*{before}{alias}\s*(?:(?<=\s){FOR_TOPIC})?\s*", re.IGNORECASE)
         self._retracted = re.compile(rf"(?:{_SAID_BEFORE})?{head}(?:{_RETRACTED})\s*$", re.IGNORECASE)
         self._retract = re.compile(
             rf"(?:{_RETRACT}){head}(?:的事情?)?(?:i (?:mentioned|gave|told you).*|吧|了|please)?\s*$", re.IGNORECASE
         )
 
     def is_label(self, text: str) -> bool:
-        """Whether a text is an attribute's name and nothing else."""
-        return normalised(text) in self._of_alias
+        """Whether a text is an attribute's name, or what it is of as well, and nothing else."""
+        return self._label.fullmatch(text.strip()) is not None
 
     def mentioned(self, text: str) -> list[Attribute]:
         """The attributes a text names, each once, in order of place."""
@@ -139,13 +145,12 @@ class NamedAttributes:
             return None
         for pattern in (self._retract, self._retracted):
             if match := pattern.match(clause):
-                return NamedStatement(self._attribute(match), _topic(match), "", Stance.RETRACTION)
+                return NamedStatement(self._attribute(match), self._topic(match), "", Stance.RETRACTION)
         for pattern in (self._set, self._set_zh):
             if match := pattern.match(clause):
                 stance = Stance.STANDING if _SETS.match(clause) else Stance.CHANGE
-                return NamedStatement(
-                    self._attribute(match), _topic(match), match["value"], stance, match["replaced"] or ""
-                )
+                value, topic = self._value_and_topic(match, match["value"])
+                return NamedStatement(self._attribute(match), topic, value, stance, match["replaced"] or "")
         match = self._stated.match(clause)
         return self._statement(match) if match else None
 
@@ -164,13 +169,26 @@ class NamedAttributes:
         value, replaced = match["value"], match["replaced"] or match["replaced_en"] or ""
         if match["is"] and value.lower().endswith(" now"):
             value, stance = value[:-4], Stance.CHANGE
-        return NamedStatement(attribute, _topic(match), value, stance, replaced, denied=bool(match["not"]))
+        value, topic = self._value_and_topic(match, value)
+        return NamedStatement(attribute, topic, value, stance, replaced, denied=bool(match["not"]))
 
     def _attribute(self, match: re.Match[str]) -> Attribute:
         return self._of_alias[normalised(match["alias"])]
 
+    def _value_and_topic(self, match: re.Match[str], value: str) -> tuple[str, str]:
+        """What is said of the attribute, and of what it is: "800 dollars for the sofa" says both."""
+        topic = self._topic(match)
+        attribute = self._attribute(match)
+        amount = attribute.value in (ValueType.MONEY, ValueType.NUMBER)
+        if not topic and amount and (tail := _FOR_TAIL.match(value)):
+            return tail["value"], self._key(match, tail["topic"])
+        return value, topic
 
-def _topic(match: re.Match[str]) -> str:
-    topic = canonical(match["topic"]) if match["topic"] else ""
-    # "Monthly rent" is the rent; a monthly budget is another one than that of a journey.
-    return "" if topic in ("monthly", "annual") and normalised(match["alias"]) not in _BUDGET else topic
+    def _topic(self, match: re.Match[str]) -> str:
+        written = match["before"] or match["topic"]
+        return self._key(match, written) if written else ""
+
+    def _key(self, match: re.Match[str], written: str) -> str:
+        topic = self._topics.key(written)
+        # "Monthly rent" is the rent; a monthly budget is another one than that of a journey.
+        return "" if topic in _SAYS_NOTHING_MORE and normalised(match["alias"]) not in _BUDGET else topic

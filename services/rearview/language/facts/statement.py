@@ -23,6 +23,16 @@ ZH_PERSON = (
 )
 """A Chinese name or the way a person is called: 周敏, 小李, 王总."""
 
+FOR_TOPIC = (
+    r"(?:for|on) (?:buying |getting )?(?:(?:the|my|our|this|that|an?|some) )*(?:(?:brand )?(?:new|used) )*"
+    r"(?P<topic>(?!(?:it|that|this|these|those|them|us|me|you|him|her|everything|anything|all|both|each|any|some|now|today"
+    r"|tonight|tomorrow|the|my|our|buying|getting|next|last|one|two|three|four|five|six|week|weekend|day|days|time|moment"
+    r"|people|person|night|nights|quarter|sure|example|instance|real|once)\b)"
+    r"[a-z][a-z'-]*(?: (?!(?:is|are|was|to|has|have|at|of|must|should|can|will|would)\b)[a-z][a-z'-]*){0,2}?"
+    r"(?: (?:to|in|with) (?-i:[A-Z])[a-z]+)?)"
+)
+"""What an amount is for: "for the sofa", "on a new camera". A stretch of time or somebody is no topic."""
+
 
 @dataclass(frozen=True, slots=True)
 class FactRule:

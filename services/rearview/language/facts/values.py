@@ -58,6 +58,19 @@ def category_of(value: str) -> str | None:
     return _categories().get(value_key(value))
 
 
+def sort_words() -> tuple[str, ...]:
+    """Every word for a sort of things of which several are known, the longest first."""
+    words = [word for word, key in _spellings().items() if key in _sorts()]
+    return tuple(sorted(words, key=lambda word: (-len(word), word)))
+
+
+def kinds_of(sort: str, *, besides: str) -> list[str]:
+    """Return the keys of a sort's values but one; with the sort's own key where that one is of another sort."""
+    key = value_key(sort)
+    kinds = _sorts().get(key, ())
+    return [*(() if besides in kinds else (key,)), *(kind for kind in kinds if kind != besides)]
+
+
 def relation_key(word: str) -> str | None:
     """Return the canonical relation that a word names, None for words that name none."""
     return _relations().get(normalised(word))
@@ -97,6 +110,11 @@ def _spellings() -> dict[str, str]:
         for names in lines
         for name in names
     }
+
+
+@lru_cache(maxsize=1)
+def _sorts() -> dict[str, tuple[str, ...]]:
+    return {str(sort): tuple(map(str, kinds)) for sort, kinds in load_yaml("sorts.yaml").items()}
 
 
 @lru_cache(maxsize=1)

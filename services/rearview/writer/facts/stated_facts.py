@@ -24,12 +24,15 @@ _MOST_CHARACTERS = 2_000
 MOST_FACTS = 32
 """So many statements of one turn become facts."""
 
+_TURNS_OF_A_MOMENT = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """What a statement was found in: a turn, or a text that was to be remembered.
 
     `source_id` is the event's or the memory's id, `role_trust` how far whoever said it is trusted.
+    `sequence` is a turn's place in its session.
     """
 
     source_id: UUID
@@ -42,6 +45,7 @@ class Source:
     speaker: str = ""
     redactions: tuple[str, ...] = ()
     valid_from: datetime | None = None
+    sequence: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +72,11 @@ class FactDrafter:
             for candidate in reading.facts
             if candidate.stance is not Stance.ONE_OFF and _may_state(source, candidate)
         ]
-        # What is said later in one turn was told later.
+        # What is said later in one turn, or in a later turn of the same moment, was told later.
+        first = max(source.sequence - 1, 0) % _TURNS_OF_A_MOMENT * MOST_FACTS
         return [
             self._draft(source, candidate, source.occurred_at + timedelta(microseconds=at), reading.provenance, now)
-            for at, candidate in enumerate(stated[:MOST_FACTS])
+            for at, candidate in enumerate(stated[:MOST_FACTS], first)
         ]
 
     def _draft(

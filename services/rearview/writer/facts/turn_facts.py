@@ -84,7 +84,7 @@ class FactMaker:
             session.namespace_id, [(one, analyses[one.value.source_id]) for one in found], statistics
         )
         return tuple(
-            _stated(one, event, units.get(one.memory.memory_id), adopts_turn=adopts) for one, event, adopts in drafted
+            _stated(one, event, units.get(one.memory.memory_id), adopts=adopts) for one, event, adopts in drafted
         )
 
     async def of_memory(
@@ -92,13 +92,40 @@ class FactMaker:
     ) -> tuple[StatedFact, ...]:
         """Return what a text says that was to be remembered: the text stays as it is, its facts are beside it.
 
+        A text that was remembered as a fact and states one is that fact itself.
+
         Raises:
             ModelUnavailable: a model was to read or embed and could not.
         """
+        drafts = await self._of_text(scope, memory, analysis, now)
+        adopted = adopter(drafts, memory.type) if len(drafts) == 1 else None
+        drafts = [as_adopted(draft, memory) if draft is adopted else draft for draft in drafts]
+        # An adopted one has a unit, too: should the same words be known already, it becomes a memory beside them.
+        found = [(draft, analysis) for draft in drafts if not draft.ends]
+        units = await self._units(scope.namespace_id, found, KeywordStatistics())
+        return tuple(
+            _stated(draft, None, units.get(draft.memory.memory_id), adopts=adopted is not None) for draft in drafts
+        )
+
+    async def of_new_wording(
+        self, scope: Scope, memory: Memory, analysis: Analysis, now: datetime
+    ) -> StatedFact | None:
+        """Return what a fact's new text states of the same attribute, or else the one thing that it states.
+
+        Raises:
+            ModelUnavailable: a model was to read and could not.
+        """
+        drafts = [draft for draft in await self._of_text(scope, memory, analysis, now) if not draft.ends]
+        fact = memory.fact
+        same = (draft for draft in drafts if fact and _attribute_of(draft) == (fact.subject, fact.attribute))
+        chosen = next(same, drafts[0] if len(drafts) == 1 else None)
+        return None if chosen is None else _stated(as_adopted(chosen, memory), None, None, adopts=True)
+
+    async def _of_text(self, scope: Scope, memory: Memory, analysis: Analysis, now: datetime) -> list[DraftedFact]:
         event = Event(memory.memory_id, EventRole.USER, memory.content, memory.occurred_at)
         reading = (await self._statements.read(scope.tenant_id, [event])).get(event.event_id)
         if reading is None:
-            return ()
+            return []
         source = Source(
             source_id=memory.memory_id,
             text=memory.content,
@@ -110,10 +137,7 @@ class FactMaker:
             redactions=memory.redactions,
             valid_from=memory.valid_from,
         )
-        drafts = self._drafter.drafts(source, reading, now)
-        found = [(draft, analysis) for draft in drafts if not draft.ends]
-        units = await self._units(scope.namespace_id, found, KeywordStatistics())
-        return tuple(_stated(draft, None, units.get(draft.memory.memory_id)) for draft in drafts)
+        return self._drafter.drafts(source, reading, now)
 
     async def _units(
         self, namespace_id: UUID, found: Sequence[tuple[DraftedFact, Analysis]], statistics: KeywordStatistics
@@ -167,6 +191,11 @@ def _kept(decision: CaptureDecision) -> CaptureDecision:
     )
 
 
+def _attribute_of(draft: DraftedFact) -> tuple[str, str]:
+    fact = draft.memory.fact
+    return (fact.subject, fact.attribute) if fact else ("", "")
+
+
 def _source(event: Event, analysis: Analysis, session_id: str) -> Source:
     is_tool = origin_of(event) is Origin.TOOL and event.tool_call is not None
     return Source(
@@ -178,6 +207,7 @@ def _source(event: Event, analysis: Analysis, session_id: str) -> Source:
         analysis=analysis,
         session_id=session_id,
         speaker="" if is_tool else event.speaker,
+        sequence=event.sequence,
         redactions=event.redactions,
     )
 
@@ -187,7 +217,7 @@ def _stated(
     event: SourceEvent | None,
     found_by: tuple[SearchUnit, KeywordBag] | None,
     *,
-    adopts_turn: bool = False,
+    adopts: bool = False,
 ) -> StatedFact:
     unit, bag = found_by or (None, None)
-    return StatedFact(draft.value, draft.memory, event, unit, bag, adopts_turn)
+    return StatedFact(draft.value, draft.memory, event, unit, bag, adopts)

@@ -37,12 +37,24 @@ SET fact_subject = r.subject, fact_attribute = r.attribute, fact_value = r.value
     single_valued = r.single_valued, fact_value_key = r.value_key, fact_denied = r.denied, fact_stance = r.stance,
     fact_category = r.category, fact_replaces = r.replaces, fact_told_at = r.told_at, fact_source_id = r.source_id,
     state = r.state, valid_from = r.valid_from, valid_to = r.valid_to, superseded_by = r.superseded_by,
-    occurred_until = coalesce(r.said_until, m.occurred_until), extractor = r.extractor, prompt_version = r.prompt_version, extraction_note = r.note, derived = r.derived
+    occurred_until = coalesce(r.said_until, m.occurred_until), extractor = r.extractor, prompt_version = r.prompt_version, extraction_note = r.note,
+    derived = m.derived OR r.derived
 FROM json_to_recordset(%(facts)s::json) AS r (memory_id uuid, subject text, attribute text, value text, unit text,
   single_valued boolean, value_key text, denied boolean, stance text, category text, replaces text, told_at timestamptz,
   source_id uuid, said_until timestamptz, state smallint, valid_from timestamptz, valid_to timestamptz, superseded_by uuid, extractor text,
   prompt_version text, note text, derived boolean)
 WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = r.memory_id
+
+-- name: place_of_fact
+SELECT fact_told_at, fact_source_id, occurred_until FROM memory
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = %(memory_id)s AND fact_subject IS NOT NULL
+
+-- A memory that is a fact no more, or is about to be another. What it was made of stays known.
+-- name: undescribe_fact
+UPDATE memory SET fact_subject = NULL, fact_attribute = NULL, fact_value = NULL, fact_unit = NULL, single_valued = NULL,
+    fact_value_key = NULL, fact_denied = false, fact_stance = NULL, fact_category = NULL, fact_replaces = NULL,
+    fact_told_at = NULL, fact_source_id = NULL, extractor = '', prompt_version = '', extraction_note = ''
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = %(memory_id)s
 
 -- name: link_events
 INSERT INTO memory_event (tenant_id, namespace_id, session_id, memory_id, event_id, sequence)
@@ -64,7 +76,8 @@ SELECT %(tenant_id)s, %(namespace_id)s, r.memory_id, r.source_memory_id
 FROM json_to_recordset(%(links)s::json) AS r (memory_id uuid, source_memory_id uuid)
 ON CONFLICT DO NOTHING
 
--- How many events and explicit memories state a fact, each once; those that are forgotten count no more.
+-- How many events and explicit memories state a fact, each once; those that are forgotten count no more. An explicit
+-- memory that is the fact itself counts as one.
 -- name: count_sources
 SELECT m.memory_id, m.trust, m.confidence,
        (SELECT count(*) FROM memory_event l
@@ -73,7 +86,7 @@ SELECT m.memory_id, m.trust, m.confidence,
        + (SELECT count(*) FROM memory_source s
           JOIN memory o ON o.tenant_id = s.tenant_id AND o.namespace_id = s.namespace_id AND o.memory_id = s.source_memory_id
           WHERE s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id AND o.state <> 4)
-         AS sources
+       + (m.fact_source_id IS NOT DISTINCT FROM m.memory_id)::int AS sources
 FROM memory m
 WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = ANY (%(memory_ids)s)
   AND m.fact_subject IS NOT NULL AND m.type <> 7 AND m.state <> 4
@@ -127,6 +140,7 @@ RETURNING s.memory_id
 -- name: end_unstated
 UPDATE memory m SET state = 3, valid_to = greatest(m.valid_from, %(now)s), updated_at = %(now)s, version = m.version + 1
 WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = ANY (%(memory_ids)s) AND m.state = 1
+  AND m.fact_source_id IS DISTINCT FROM m.memory_id
   AND NOT EXISTS (SELECT FROM memory_source s WHERE s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id
                   AND s.memory_id = m.memory_id)
   AND NOT EXISTS (SELECT FROM memory_event l WHERE l.tenant_id = m.tenant_id AND l.namespace_id = m.namespace_id

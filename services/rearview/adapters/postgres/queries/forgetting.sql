@@ -9,7 +9,8 @@ SELECT event_id FROM event
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s AND NOT tombstoned
 ORDER BY sequence
 
--- What is derived goes when its last source does (derived_of), whatever session it was first told in.
+-- What is derived goes when its last source does (derived_of), whatever session it was first told in. A fact that was
+-- remembered by request stays when a session that only said it again goes.
 -- name: memories_of_session
 SELECT memory_id FROM memory
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s AND session_id <> ''
@@ -18,7 +19,7 @@ UNION
 SELECT l.memory_id FROM memory_event l
 JOIN memory m ON m.tenant_id = l.tenant_id AND m.namespace_id = l.namespace_id AND m.memory_id = l.memory_id
 WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.event_id = ANY (%(event_ids)s) AND m.state <> 4
-  AND l.repeats IS NULL AND NOT m.derived
+  AND l.repeats IS NULL AND NOT m.derived AND m.fact_source_id IS DISTINCT FROM m.memory_id
 
 -- Other sessions that said again what this one had said first.
 -- name: repeating_sessions
