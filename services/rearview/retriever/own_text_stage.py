@@ -17,6 +17,7 @@ from rearview.domain.own_text import (
 from rearview.domain.recall import ScoreParts
 from rearview.domain.text import TimeRange
 from rearview.ports.query_reader import QueryReader
+from rearview.ports.query_understander import QuestionType
 from rearview.retriever.answer import Content
 from rearview.retriever.candidates import Candidate
 from rearview.retriever.question import Question
@@ -58,7 +59,8 @@ class OwnTextStage:
         texts = [self._reader.folded(content.text) for _, content in ranked]
         speakers = {self._reader.folded(event.speaker) for _, content in ranked for _, event in content.turns}
         # A speaker stands in every turn of theirs, and has a term in the fusion.
-        names = [name for name in question.names if not speakers.intersection({name, name.split(" ")[0]})]
+        asked = question.names if question.question_type != QuestionType.STATEMENT else ()
+        names = [name for name in asked if not speakers.intersection({name, name.split(" ")[0]})]
         ranked = _lower(ranked, "identifier", IDENTIFIER_WEIGHT, [share_held(t, question.identifiers) for t in texts])
         named = [share_held(text, names) for text in texts]
         common = sum(share > 0.0 for share in named) > FEW_NAMED
@@ -91,6 +93,9 @@ def _is_foreign(candidate: Candidate, question: Question) -> bool:
 
 
 def _ranges(question: Question) -> tuple[TimeRange, ...]:
+    # A statement's time is that of what it tells, and not of when its like was told.
+    if question.question_type == QuestionType.STATEMENT:
+        return ()
     return explicit_ranges(question.time_ranges, question.asked_at)
 
 
