@@ -439,11 +439,4 @@ OTHER_REASONS: dict[str, tuple[str, Build, grpc.StatusCode, str, dict[str, str]]
         "INVALID_CONFIRMATION_TOKEN",
         {},
     ),
-    "what is not offered yet": (
-        "Forget",
-        lambda p: forget_pb2.ForgetRequest(parent=p.parent, subject="谁"),
-        grpc.StatusCode.UNIMPLEMENTED,
-        "FEATURE_NOT_OFFERED",
-        {},
-    ),
 }

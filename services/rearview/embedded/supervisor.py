@@ -66,13 +66,16 @@ class Supervisor:
         Raises:
             StartFailed: one of them failed for good; the others may run, call `stop`.
         """
+        failure: StackError | None = None
         try:
             async with asyncio.TaskGroup() as group:
                 for level in self._levels:
                     for spec in level:
                         group.create_task(self._start_one(spec), name=f"start of {spec.name}")
         except* StackError as failures:
-            raise _first_leaf(failures) from None
+            failure = _first_leaf(failures)  # raised in here, it would be wrapped in a group again
+        if failure is not None:
+            raise failure
 
     async def stop(self) -> None:
         """Stop everything, dependants first."""
