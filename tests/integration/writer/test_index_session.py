@@ -237,7 +237,9 @@ async def test_many_sessions_indexed_at_once_do_not_deadlock_over_their_common_w
     words = ["budget", "hotel", "train", "预算", "酒店", "火车", "meeting", "会议"]
     for number in range(8):
         turned = [*words[number:], *words[:number]]
-        await bench.append([f"{' '.join(turned)} {number} is what we talk about", *TRIP], session_id=f"s{number}")
+        # What another session says, too, would be a repetition or not by who comes first.
+        trip = [f"{text}, plan {number}" for text in TRIP]
+        await bench.append([f"{' '.join(turned)} {number} is what we talk about", *trip], session_id=f"s{number}")
         await bench.writer.ender.end(bench.scope, f"s{number}")
     handler = bench.writer.handlers["index_session"]
     scope = bench.scope
