@@ -64,7 +64,7 @@ async def test_request_ids_are_taken_if_sane_and_returned_always() -> None:
         call = get(stub, "", metadata=(("x-request-id", "abc.D-1_2"),))
         assert (await call).name == "abc.D-1_2"
         assert dict(await call.trailing_metadata())["x-request-id"] == "abc.D-1_2"
-        assert 0 < servicer.seen["left"] <= 20
+        assert 0 < servicer.seen["left"] < 21  # gRPC reads its own clock, which may lag behind by a tenth
         for insane in ("x" * 129, "a b", "a/b"):
             made = (await get(stub, "", metadata=(("x-request-id", insane),))).name
             assert UUID(made).version == 7
