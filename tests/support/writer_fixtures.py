@@ -29,7 +29,7 @@ from rearview.writer.config import WriterConfig
 from tests.support.stack import DatabaseUrls
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-JOBS = ("index_session", "merge_fresh_units", "clear_working_memory", "summarise_fact")
+JOBS = ("index_session", "merge_fresh_units", "clear_working_memory", "summarise_fact", "restate_fact")
 
 
 @dataclass(slots=True)

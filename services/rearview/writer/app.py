@@ -19,6 +19,7 @@ from rearview.adapters.models.registry import embedder_settings, open_embedder
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.event_log import PostgresEventLog
 from rearview.adapters.postgres.fact_histories import PostgresFactHistories
+from rearview.adapters.postgres.fact_words import PostgresFactWords
 from rearview.adapters.postgres.forgetting import PostgresForgetting
 from rearview.adapters.postgres.generations import register_generation
 from rearview.adapters.postgres.jobs import ProcrastinateJobQueue
@@ -57,6 +58,7 @@ from rearview.writer.confirmation import Confirmations
 from rearview.writer.echo_guard import EchoGuard
 from rearview.writer.end_session import SessionEnder
 from rearview.writer.facts.read_statements import StatementReader
+from rearview.writer.facts.restate import FactRestater
 from rearview.writer.facts.stated_facts import FactDrafter
 from rearview.writer.facts.summarise import HistorySummariser
 from rearview.writer.facts.turn_facts import FactMaker
@@ -95,11 +97,12 @@ class Writer:
     summariser: HistorySummariser
     undoer: SupersessionUndoer
     refresher: UnitRefresher
+    restater: FactRestater
 
     @property
     def handlers(self) -> Mapping[str, JobHandler]:
         """The jobs that this writer works on, by task."""
-        return job_handlers(self.indexer, self.merger, self.forgetter, self.summariser, self.refresher)
+        return job_handlers(self.indexer, self.merger, self.forgetter, self.summariser, self.refresher, self.restater)
 
 
 @asynccontextmanager
@@ -204,6 +207,9 @@ async def open_writer(
             summariser=HistorySummariser(PostgresFactHistories(jobs, units), names, embedder, hasher, clock),
             undoer=SupersessionUndoer(histories, clock),
             refresher=UnitRefresher(PostgresStaleUnits(jobs, units), embedder, analyzer, hasher, cold.rehydrator),
+            restater=FactRestater(
+                PostgresFactWords(jobs, units), facts, analyzer, PostgresForgetting(jobs, units), clock
+            ),
         )
 
 

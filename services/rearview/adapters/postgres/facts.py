@@ -76,7 +76,7 @@ class FactWriter:
             await enqueue_summaries(connection, tenant_id, namespace_id, touched)
         made = [fact for fact in outcome.stored.values() if not fact.adopts]
         bags = tuple(fact.bag for fact in made if fact.bag is not None)
-        return FactsWritten(outcome.superseded, _added(made, bags), bags, changed=bool(outcome.changed))
+        return FactsWritten(outcome.superseded, added_by(made, bags), bags, changed=bool(outcome.changed))
 
     async def restate(
         self,
@@ -319,7 +319,8 @@ def fact_record(stated: StatedFact, value: HeldValue) -> dict[str, object]:
     }
 
 
-def _added(made: Sequence[StatedFact], bags: Sequence[KeywordBag]) -> NamespaceDelta:
+def added_by(made: Sequence[StatedFact], bags: Sequence[KeywordBag]) -> NamespaceDelta:
+    """Return what new facts, with the bags of their units, add to a namespace's counts."""
     flags = [fact.unit.flags for fact in made if fact.unit is not None]
     return NamespaceDelta(
         units=len(bags),

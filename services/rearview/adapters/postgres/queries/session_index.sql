@@ -53,12 +53,13 @@ WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND event_id
 SELECT event_id FROM open_window
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s ORDER BY sequence
 
--- A turn's memory that is a fact, too, has its link already.
+-- A turn's memory that is a fact, too, has its link already; that the turn repeats it is known only now.
 -- name: link_events
 INSERT INTO memory_event (tenant_id, namespace_id, session_id, memory_id, event_id, sequence, repeats)
 SELECT %(tenant_id)s, %(namespace_id)s, %(session_id)s, r.memory_id, r.event_id, r.sequence, r.repeats
 FROM json_to_recordset(%(links)s::json) AS r (memory_id uuid, event_id uuid, sequence bigint, repeats uuid)
-ON CONFLICT DO NOTHING
+ON CONFLICT (tenant_id, namespace_id, memory_id, event_id) DO UPDATE SET repeats = excluded.repeats
+WHERE memory_event.repeats IS NULL AND excluded.repeats IS NOT NULL
 
 -- Said again is used again. Rows come in the order of their ids, so that two transactions never wait for each other.
 -- name: strengthen
