@@ -50,6 +50,7 @@ from rearview.language.warm_up import warm_up_analysis
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.embedder import Embedder
 from rearview.ports.job_queue import JobHandler
+from rearview.ports.tiering import Rehydrator
 from rearview.rpc.interceptors import IdentityInterceptor
 from rearview.rpc.service_process import meanwhile, service_process
 from rearview.writer.append_events import EventAppender
@@ -98,11 +99,20 @@ class Writer:
     undoer: SupersessionUndoer
     refresher: UnitRefresher
     restater: FactRestater
+    rehydrator: Rehydrator
 
     @property
     def handlers(self) -> Mapping[str, JobHandler]:
         """The jobs that this writer works on, by task."""
-        return job_handlers(self.indexer, self.merger, self.forgetter, self.summariser, self.refresher, self.restater)
+        return job_handlers(
+            self.indexer,
+            self.merger,
+            self.forgetter,
+            self.summariser,
+            self.refresher,
+            self.restater,
+            self.rehydrator,
+        )
 
 
 @asynccontextmanager
@@ -175,7 +185,11 @@ async def open_writer(
         store = PostgresMemoryStore(calls, units)
         index = PostgresSessionIndex(jobs, units)
         known = PostgresKnownStatements(jobs, units.generation)
-        novelty = NoveltyGate(known, embedder, analyzer, MinHashNearDuplicates(), clock)
+        near_duplicates = MinHashNearDuplicates()
+        novelty = NoveltyGate(known, embedder, analyzer, near_duplicates, clock)
+        remembered = NoveltyGate(
+            PostgresKnownStatements(calls, units.generation), embedder, analyzer, near_duplicates, clock
+        )
         histories = PostgresFactHistories(calls, units)
         reader = TextReader(embedder, analyzer, hasher, canonical)
         rules = IndexingRules(
@@ -187,7 +201,15 @@ async def open_writer(
             appender=EventAppender(log, working_memory, redaction, hasher, turn_signals, clock),
             ender=SessionEnder(log, clock),
             keeper=MemoryKeeper(
-                store, reader, redaction, PostgresPlaceholderNumbers(calls), cold.rehydrator, merges, facts, clock
+                store,
+                reader,
+                redaction,
+                PostgresPlaceholderNumbers(calls),
+                cold.rehydrator,
+                merges,
+                facts,
+                remembered,
+                clock,
             ),
             updater=MemoryUpdater(store, reader, redaction, cold.rehydrator, facts, clock),
             forgetter=Forgetter(
@@ -210,6 +232,7 @@ async def open_writer(
             restater=FactRestater(
                 PostgresFactWords(jobs, units), facts, analyzer, PostgresForgetting(jobs, units), clock
             ),
+            rehydrator=cold.rehydrator,
         )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from rearview.ports.job_queue import JobHandler
+from rearview.ports.tiering import Rehydrator
 from rearview.ports.working_memory import SessionKey
 from rearview.writer.facts.restate import FactRestater
 from rearview.writer.facts.summarise import HistorySummariser
@@ -20,6 +21,7 @@ def job_handlers(
     summariser: HistorySummariser,
     refresher: UnitRefresher,
     restater: FactRestater,
+    rehydrator: Rehydrator,
 ) -> Mapping[str, JobHandler]:
     """Return the handlers; each may run more than once for one job."""
 
@@ -48,6 +50,10 @@ def job_handlers(
             UUID(arguments["tenant_id"]), UUID(arguments["namespace_id"]), UUID(arguments["memory_id"])
         )
 
+    async def rehydrate_memory(arguments: Mapping[str, str]) -> None:
+        memory_id = UUID(arguments["memory_id"])
+        await rehydrator.rehydrate(UUID(arguments["tenant_id"]), UUID(arguments["namespace_id"]), [memory_id])
+
     return {
         "index_session": index_session,
         "close_session_windows": close_session_windows,
@@ -56,6 +62,7 @@ def job_handlers(
         "summarise_fact": summarise_fact,
         "refresh_units": refresh_units,
         "restate_fact": restate_fact,
+        "rehydrate_memory": rehydrate_memory,
     }
 
 

@@ -12,7 +12,7 @@ from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.event_rows import event_of
 from rearview.adapters.postgres.facts import added_by, enqueue_summaries, lock_attributes
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
-from rearview.adapters.postgres.memory_rows import read_memories, replace_memory
+from rearview.adapters.postgres.memory_rows import not_hot, read_memories, replace_memory
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records
 from rearview.adapters.postgres.search_units import SearchUnits
@@ -95,7 +95,8 @@ async def refuse_unless_hot(connection: Connection, scope: Scope, fact_ids: Coll
     if not fact_ids:
         return
     place = {**_place(scope), "memory_ids": list(fact_ids), "limit": MOST_SOURCES}
-    elsewhere = {row[0] for row in await (await connection.execute(_SQL["not_hot"], place)).fetchall()}
+    # Their words stand in a segment, too, or their units in another table.
+    elsewhere = set(await not_hot(connection, scope.tenant_id, scope.namespace_id, fact_ids))
     stating = await (await connection.execute(_SQL["memories_stating"], place)).fetchall()
     elsewhere |= {source_id for _, source_id, tier in stating if tier == Tier.COLD}
     if elsewhere:

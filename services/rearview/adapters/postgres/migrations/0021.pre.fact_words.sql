@@ -5,3 +5,6 @@ CREATE INDEX memory_by_fact_source ON memory (tenant_id, namespace_id, fact_sour
 
 ALTER TABLE forget_receipt
   ADD COLUMN reworded uuid[] NOT NULL DEFAULT '{}';  -- facts that carried words of what goes, and carry others since
+
+-- How often anything was written: whoever looked for what is known already sees whether others wrote since.
+ALTER TABLE namespace_statistics ADD COLUMN writes bigint NOT NULL DEFAULT 0;

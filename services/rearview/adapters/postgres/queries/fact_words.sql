@@ -30,11 +30,6 @@ WHERE e.tenant_id = %(tenant_id)s AND e.namespace_id = %(namespace_id)s AND e.se
   AND e.sequence < %(sequence)s AND NOT e.tombstoned
 ORDER BY e.sequence DESC LIMIT 4
 
--- Facts among these that are not hot: their words stand in a segment, too, or their units elsewhere.
--- name: not_hot
-SELECT memory_id FROM memory
-WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(memory_ids)s) AND tier <> 1
-
 -- name: namespace_name
 SELECT name FROM namespace WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND deleted_at IS NULL
 

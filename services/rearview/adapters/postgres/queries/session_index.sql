@@ -61,15 +61,6 @@ FROM json_to_recordset(%(links)s::json) AS r (memory_id uuid, event_id uuid, seq
 ON CONFLICT (tenant_id, namespace_id, memory_id, event_id) DO UPDATE SET repeats = excluded.repeats
 WHERE memory_event.repeats IS NULL AND excluded.repeats IS NOT NULL
 
--- Said again is used again. Rows come in the order of their ids, so that two transactions never wait for each other.
--- name: strengthen
-INSERT INTO memory_stats AS s (tenant_id, namespace_id, memory_id, access_count, last_accessed_at)
-SELECT %(tenant_id)s, %(namespace_id)s, r.memory_id, r.times, %(now)s
-FROM json_to_recordset(%(strengthened)s::json) AS r (memory_id uuid, times bigint) ORDER BY r.memory_id
-ON CONFLICT (tenant_id, namespace_id, memory_id) DO UPDATE
-SET access_count = s.access_count + excluded.access_count,
-    last_accessed_at = greatest(s.last_accessed_at, excluded.last_accessed_at)
-
 -- The earliest time counts, where a memory is one statement; an episode keeps the time of its own turns.
 -- name: said_earlier
 UPDATE memory m SET occurred_at = r.first_said_at, updated_at = %(now)s, version = m.version + 1
