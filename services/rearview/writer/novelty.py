@@ -143,8 +143,9 @@ class NoveltyGate:
             turn.event.event_id: AskedStatement(turn.plain if _may_be_reworded(turn) else None, own)
             for turn, own in zip(turns, bands, strict=True)
         }
+        limit = PROPOSED_PER_KIND + len(without)
         found, writes = await self._known.candidates(
-            tenant_id, namespace_id, list(asked.values()), limit=PROPOSED_PER_KIND, now=self._clock.now()
+            tenant_id, namespace_id, list(asked.values()), limit=limit, now=self._clock.now()
         )
         other = [[one for one in candidates if one.memory_id not in without] for candidates in found]
         possible = await asyncio.to_thread(self._possible, turns, other)
@@ -162,7 +163,7 @@ class NoveltyGate:
             bands={turn.event.event_id: asked[turn.event.event_id].bands for turn in new},
             watch=Watch(
                 tuple(asked[turn.event.event_id] for turn in new),
-                PROPOSED_PER_KIND,
+                limit,
                 writes,
                 lambda later: self._are_doubtful(new, later, seen),
             ),

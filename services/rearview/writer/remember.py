@@ -40,6 +40,9 @@ from rearview.writer.novelty import NoveltyGate
 from rearview.writer.redaction import RedactionParts
 
 _MOST_ATTEMPTS = 5
+_MOST_LESS = 16
+"""So many memories that say the same, but for a shorter time or a session of their own, are passed over for one that
+lasts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -233,7 +236,7 @@ class MemoryKeeper:
         while True:
             novelty = await self._novelty.part(scope.tenant_id, scope.namespace_id, [turn], without=less)
             found = novelty.repetitions.get(new.memory_id)
-            if found is None or found.memory_id is None:
+            if found is None or found.memory_id is None or len(less) == _MOST_LESS:
                 return None, novelty.watch
             with suppress(NotFound):
                 if _covers(await self._store.get(scope, found.memory_id), new):

@@ -10,9 +10,9 @@ from tests.support.tier_bench import TierBench
 
 JOBS = ("index_session", "rehydrate_memory")
 SAID = [
-    pytest.param("I love jazz", "I really love jazz", id="en"),
-    pytest.param("我喜欢爵士乐", "我很喜欢爵士乐", id="zh"),
-    pytest.param("我喜欢 jazz", "I love jazz", id="mixed"),
+    pytest.param("I love jazz", "I really love jazz", 100, Tier.COLD, id="en"),
+    pytest.param("我喜欢爵士乐", "我很喜欢爵士乐", 40, Tier.WARM, id="zh"),
+    pytest.param("我喜欢 jazz", "I love jazz", 100, Tier.COLD, id="mixed"),
 ]
 
 
@@ -29,8 +29,7 @@ async def say(tiers: TierBench, text: str, session: str) -> None:
     await tiers.writing.run_jobs(["index_session", "merge_fresh_units"])
 
 
-@pytest.mark.parametrize(("days", "tier"), [(40, Tier.WARM), (100, Tier.COLD)])
-@pytest.mark.parametrize(("first", "again"), SAID)
+@pytest.mark.parametrize(("first", "again", "days", "tier"), SAID)
 async def test_a_fact_stated_again_comes_back_hot(
     tiers: TierBench, first: str, again: str, days: float, tier: Tier
 ) -> None:
@@ -53,10 +52,9 @@ async def test_a_fact_stated_again_comes_back_hot(
     assert [fact["tier"] for fact in await facts(tiers)] == [Tier.HOT]
 
 
-@pytest.mark.parametrize("days", [40, 100])
-async def test_a_text_remembered_again_brings_its_memory_back(tiers: TierBench, days: float) -> None:
+async def test_a_warm_text_remembered_again_comes_back_hot(tiers: TierBench) -> None:
     (memory_id,) = await tiers.write(["The spare key is under the blue flower pot"])
-    await tiers.age(days)
+    await tiers.age(40)
     await tiers.sweep()
 
     again = await tiers.writing.remember("The spare key is under the blue flower pot")

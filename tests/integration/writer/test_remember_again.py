@@ -45,44 +45,46 @@ async def test_paraphrases_in_both_languages_stay_a_few_memories(bench: WriterBe
     assert await bench.count("memory", "derived") <= 2
 
 
-@pytest.mark.parametrize(
-    ("text", "other"),
-    [
+async def test_what_is_only_alike_stays_apart(bench: WriterBench) -> None:
+    alike = [
         ("订单 88213 已经发货", "订单 88214 已经发货"),
         ("Tom prefers the aisle seat", "Jim prefers the aisle seat"),
         ("The tap has been leaking", "The tap has not been leaking"),
         ("I like tea in the morning", "I like coffee in the morning"),
         ("明天交报告", "后天交报告"),
-    ],
-)
-async def test_what_is_only_alike_stays_apart(bench: WriterBench, text: str, other: str) -> None:
-    await bench.remember(text)
-    assert (await bench.remember(other)).outcome is not RememberOutcome.MERGED
-    assert await bench.count("memory", "NOT derived") == 2
+    ]
+    for texts in alike:
+        outcomes = [(await bench.remember(text)).outcome for text in texts]
+        assert RememberOutcome.MERGED not in outcomes
+    assert await bench.count("memory", "NOT derived") == 2 * len(alike)
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"labels": {"project": "b"}},
-        {"metadata": {"page": 3}},
-        {"pinned": True},
-        {"priority": 0.9},
-        {"type": MemoryType.CONSTRAINT},
-        {"valid_from": START},
-        {"session_id": "chat"},
-    ],
-    ids=lambda fields: next(iter(fields)),
-)
-async def test_what_asks_for_more_than_is_there_is_stored(bench: WriterBench, fields: dict[str, Any]) -> None:
-    await bench.remember(KEY, expires_at=START + timedelta(days=9), session_id="first")
-    longer = await bench.remember(f"{KEY}!")
-    assert longer.outcome is RememberOutcome.CREATED, "the first one ends sooner, and with its session"
+ASKED_FOR: list[dict[str, Any]] = [
+    {"labels": {"project": "b"}},
+    {"metadata": {"page": 3}},
+    {"pinned": True},
+    {"priority": 0.9},
+    {"type": MemoryType.CONSTRAINT},
+    {"valid_from": START},
+    {"expires_at": START + timedelta(days=10)},
+]
 
-    stored = await bench.remember(f"{KEY}.", **fields)
 
-    covered = fields == {"session_id": "chat"}
-    assert stored.outcome is (RememberOutcome.MERGED if covered else RememberOutcome.CREATED)
+async def test_what_asks_for_more_than_is_there_is_stored(bench: WriterBench) -> None:
+    for room, fields in enumerate(ASKED_FOR):
+        text = f"The key of room {room} is under the blue flower pot"
+        await bench.remember(text, expires_at=START + timedelta(days=9), session_id="first")
+        stored = await bench.remember(f"{text}.", session_id="first", **{"expires_at": START, **fields})
+        assert stored.outcome is RememberOutcome.CREATED, fields
+
+    longer = await bench.remember(KEY, expires_at=START + timedelta(days=9), session_id="first")
+    lasting = await bench.remember(f"{KEY}!", session_id="second")
+    again = await bench.remember(f"{KEY}.", session_id="third")
+    # What ends sooner, or with another session, is passed over for what does not.
+    assert [one.outcome for one in (longer, lasting, again)] == [RememberOutcome.CREATED] * 3
+    free = await bench.remember(f"{KEY} .")
+    assert free.outcome is RememberOutcome.CREATED
+    assert (await bench.remember(f"{KEY} !", session_id="fourth")).related == (free.memory.memory_id,)
 
 
 @pytest.mark.parametrize("text", ["You must not deploy on Fridays", "永远不要在周五发布"])
