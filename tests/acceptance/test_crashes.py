@@ -179,7 +179,7 @@ def test_a_long_queue_takes_no_memory_and_loses_and_repeats_nothing_over_a_resta
 
     eventually(indexed_count, lambda count: count > 0, "the first batch")
     pid = kill(stack, "writer")
-    back(stack, "writer", pid)
+    stack.wait_until_replaced("writer", pid)
     on = min(indexed_count() + 1, QUEUED_TURNS)
     eventually(indexed_count, lambda count: count >= on, "the queue to go on")
     early = memory_bytes(stack, "writer")
