@@ -230,7 +230,7 @@ async def open_writer(
             undoer=SupersessionUndoer(histories, clock),
             refresher=UnitRefresher(PostgresStaleUnits(jobs, units), embedder, analyzer, hasher, cold.rehydrator),
             restater=FactRestater(
-                PostgresFactWords(jobs, units), facts, analyzer, PostgresForgetting(jobs, units), clock
+                PostgresFactWords(jobs, units), facts, analyzer, PostgresForgetting(jobs, units), cold.rehydrator, clock
             ),
             rehydrator=cold.rehydrator,
         )

@@ -27,7 +27,7 @@ async def at_the_same_moment(bench: WriterBench, *writes: Awaitable[Any]) -> lis
     """Let writes meet: each has looked for what is known, and none has committed, when the first of them may."""
 
     async def wait_for_all() -> bool:
-        return (await bench.rows(WAITING))[0]["n"] >= len(writes)
+        return int((await bench.rows(WAITING))[0]["n"]) >= len(writes)
 
     async with await psycopg.AsyncConnection.connect(bench.superuser_url) as holder:
         await holder.execute("SELECT FROM namespace_statistics FOR UPDATE")

@@ -87,26 +87,24 @@ class PostgresFactWords:
 
 
 async def refuse_unless_hot(connection: Connection, scope: Scope, fact_ids: Collection[UUID]) -> None:
-    """Check that facts can be worded anew: that they, and the memories that state them, are there.
+    """Check that facts can be worded anew: that words and units are where those of hot memories are.
 
     Raises:
         NotHot: these are elsewhere.
     """
     if not fact_ids:
         return
-    place = {**_place(scope), "memory_ids": list(fact_ids), "limit": MOST_SOURCES}
-    # Their words stand in a segment, too, or their units in another table.
-    elsewhere = set(await not_hot(connection, scope.tenant_id, scope.namespace_id, fact_ids))
-    stating = await (await connection.execute(_SQL["memories_stating"], place)).fetchall()
-    elsewhere |= {source_id for _, source_id, tier in stating if tier == Tier.COLD}
-    if elsewhere:
-        raise NotHot(tuple(sorted(elsewhere)))
+    if elsewhere := await not_hot(connection, scope.tenant_id, scope.namespace_id, fact_ids):
+        raise NotHot(tuple(elsewhere))
 
 
 async def take_words(connection: Connection, scope: Scope, fact_ids: Collection[UUID], now: datetime) -> int:
     """Give facts whose words are forgotten by now all that the first turn or memory says that states them still.
 
     Their search units go: they are found again once they are stated anew. Returns by how many bytes they shrank.
+
+    Raises:
+        NotHot: these memories state them and are cold.
     """
     if not fact_ids:
         return 0
@@ -114,6 +112,8 @@ async def take_words(connection: Connection, scope: Scope, fact_ids: Collection[
     facts = await read_memories(connection, scope.tenant_id, scope.namespace_id, fact_ids)
     turns = await _turns_stating(connection, place, fact_ids)
     memories = await _memories_stating(connection, place, fact_ids)
+    if cold := {one.memory_id for stating in memories.values() for one in stating if one.tier is Tier.COLD}:
+        raise NotHot(tuple(sorted(cold)))
     shrunk = 0
     for memory_id, before in sorted(facts.items()):
         said = [(turn.event_id, _as_said(before, turn, session_id)) for session_id, turn in turns[memory_id]]
@@ -211,11 +211,9 @@ async def _memories_stating(
 ) -> Mapping[UUID, list[Memory]]:
     wanted = {**place, "memory_ids": list(fact_ids), "limit": MOST_SOURCES}
     rows = await (await connection.execute(_SQL["memories_stating"], wanted)).fetchall()
-    sources = await read_memories(
-        connection, place["tenant_id"], place["namespace_id"], {source_id for _, source_id, _ in rows}
-    )
+    sources = await read_memories(connection, place["tenant_id"], place["namespace_id"], {row[1] for row in rows})
     found: dict[UUID, list[Memory]] = defaultdict(list)
-    for memory_id, source_id, _ in rows:
+    for memory_id, source_id in rows:
         if source_id in sources:
             found[memory_id].append(sources[source_id])
     return found

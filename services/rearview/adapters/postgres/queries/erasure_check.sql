@@ -13,7 +13,7 @@ WHERE r.tenant_id = %(tenant_id)s AND r.receipt_id = %(receipt_id)s
 -- name: rows_of
 SELECT 'postgres.memory' AS place, count(*) AS found FROM memory
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
-  AND (memory_id = ANY (%(ids)s) OR fact_source_id = ANY (%(ids)s))
+  AND (memory_id = ANY (%(ids)s) OR fact_source_id = ANY (%(ids)s) AND state <> 4)
 UNION ALL SELECT 'postgres.event', count(*) FROM event
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND event_id = ANY (%(ids)s)
 UNION ALL SELECT 'postgres.memory_event', count(*) FROM memory_event

@@ -15,7 +15,7 @@ CROSS JOIN LATERAL (
 -- name: memories_stating
 SELECT x.* FROM unnest(%(memory_ids)s::uuid[]) AS f (memory_id)
 CROSS JOIN LATERAL (
-  SELECT s.memory_id, s.source_memory_id, o.tier
+  SELECT s.memory_id, s.source_memory_id
   FROM memory_source s
   JOIN memory o ON o.tenant_id = s.tenant_id AND o.namespace_id = s.namespace_id AND o.memory_id = s.source_memory_id
   WHERE s.tenant_id = %(tenant_id)s AND s.namespace_id = %(namespace_id)s AND s.memory_id = f.memory_id AND o.state <> 4
