@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+import psutil
 import pytest
 
 from rearview.client import Client, Turn
@@ -25,6 +26,11 @@ from tests.support.wire import Wire, bearer, wire_to
 SERVICES = ("gateway", "writer", "retriever", "lifecycle")
 TURNS_AROUND_A_CRASH = 8
 CALLERS = 4
+# The whole size of a real backlog with REARVIEW_TEST_PROFILE=thorough.
+QUEUED_TURNS, QUEUED_SESSIONS = (10_000, 20) if os.environ.get("REARVIEW_TEST_PROFILE") == "thorough" else (120, 4)
+MOST_GROWTH_BYTES = 256 * 1024**2
+"""By so much a process may grow between its first batches and the end of the queue, however long that is."""
+
 PLACES = ("松江", "Lisbon", "龙井路", "Mill Lane", "张江", "Porto", "青岛", "Kyoto", "敦煌", "Tartu")
 
 
@@ -83,6 +89,11 @@ def kill(stack: SupervisedStack, name: str) -> int:
     return pid
 
 
+def memory_bytes(stack: SupervisedStack, name: str) -> int:
+    """Return how much memory a process of the stack takes."""
+    return int(psutil.Process(stack.child_pids()[name]).memory_info().rss)
+
+
 def assert_nothing_was_lost_or_doubled(client: Client, session: str, appends: Appends) -> list[event_pb2.Event]:
     events = list(client.list_events(session, page_size=1000))
     stored = Counter(event.content for event in events)
@@ -125,24 +136,38 @@ def test_a_service_is_killed_during_a_stream_of_appends(stack: SupervisedStack, 
     assert text_of(everyday.recall(f"truck {number} 去哪里？").hits[0]) == last
 
 
-def test_the_writer_is_killed_in_the_middle_of_indexing(stack: SupervisedStack, everyday: Client) -> None:
-    turns = [
-        Turn("user", f"{PLACES[number % len(PLACES)]}的第{number}号仓库 holds {number * 13} crates of tea.")
-        for number in range(120)
-    ]
-    everyday.append_events("tea", turns)
+def test_a_long_queue_takes_no_memory_and_loses_and_repeats_nothing_over_a_restart(
+    stack: SupervisedStack, everyday: Client
+) -> None:
+    sessions = [f"queue-{number}" for number in range(QUEUED_SESSIONS)]
+    share = QUEUED_TURNS // QUEUED_SESSIONS
+    said = {
+        session: [
+            f"{PLACES[number % len(PLACES)]}的第{at * share + number}号仓库 holds {at * share + number} crates of tea."
+            for number in range(share)
+        ]
+        for at, session in enumerate(sessions)
+    }
+    for first in range(0, share, 100):
+        for session in sessions:
+            everyday.append_events(session, [Turn("user", text) for text in said[session][first : first + 100]])
 
     def indexed_count() -> int:
-        return next(iter(everyday.list_sessions())).indexed_event_count
+        return sum(session.indexed_event_count for session in everyday.list_sessions())
 
-    # The work begins at once; its first batch is half of the turns.
     eventually(indexed_count, lambda count: count > 0, "the first batch")
     pid = kill(stack, "writer")
     stack.wait_until_replaced("writer", pid)
-    everyday.end_session("tea")
+    on = min(indexed_count() + 1, QUEUED_TURNS)
+    eventually(indexed_count, lambda count: count >= on, "the queue to go on")
+    early = memory_bytes(stack, "writer")
+    for session in sessions:
+        everyday.end_session(session)
     indexed(everyday)
-    events = list(everyday.list_events("tea", page_size=1000))
-    assert [event.content for event in events] == [turn.content for turn in turns]
+    assert memory_bytes(stack, "writer") - early < MOST_GROWTH_BYTES
+
+    events = [event for session in sessions for event in everyday.list_events(session, page_size=1000)]
+    assert Counter(event.content for event in events) == Counter(text for texts in said.values() for text in texts)
     assert_each_turn_is_in_one_memory_at_most(everyday, events)
     assert "第77号仓库" in text_of(everyday.recall("第77号仓库里有什么？").hits[0])
 

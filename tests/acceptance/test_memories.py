@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -47,6 +48,19 @@ def test_the_same_words_again_are_redundant(client: Client, language: str) -> No
     assert again.memory.name == first.memory.name
     assert list(again.related) == [first.memory.name]
     assert len(list(client.list_memories())) == 1
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_the_same_remembered_by_many_at_once_is_one_memory(client: Client, language: str) -> None:
+    text = TEXTS[language][0]
+    alike = [text, f"{text}!", f" {text}", text.upper()]
+
+    with ThreadPoolExecutor(len(alike)) as callers:
+        answers = list(callers.map(client.remember, alike))
+
+    assert len({answer.memory.name for answer in answers}) == 1
+    assert [answer.outcome for answer in answers].count(messages.REMEMBER_OUTCOME_CREATED) == 1
+    assert len(list(client.list_memories(filter=memory_filter(types=["explicit"])))) == 1
 
 
 def test_a_repeated_request_id_changes_nothing(client: Client) -> None:

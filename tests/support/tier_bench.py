@@ -81,13 +81,13 @@ class TierBench:
         return [(await self.writing.remember(text)).memory.memory_id for text in texts]
 
     async def age(self, days: float) -> None:
-        """Let so much time pass for all memories: they were written so much earlier."""
-        scope = self.writing.scope
-        await self.writing.rows(
-            "UPDATE memory SET updated_at = updated_at - make_interval(secs => %s) WHERE namespace_id = %s",
-            days * 86_400,
-            scope.namespace_id,
-        )
+        """Let so much time pass for all memories: they were written and used so much earlier."""
+        for table, column in (("memory", "updated_at"), ("memory_stats", "last_accessed_at")):
+            await self.writing.rows(
+                f"UPDATE {table} SET {column} = {column} - make_interval(secs => %s) WHERE namespace_id = %s",
+                days * 86_400,
+                self.writing.scope.namespace_id,
+            )
 
     async def sweep(self) -> Swept:
         """Make one pass."""

@@ -29,7 +29,7 @@ from rearview.writer.config import WriterConfig
 from tests.support.stack import DatabaseUrls
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-JOBS = ("index_session", "merge_fresh_units", "clear_working_memory", "summarise_fact")
+JOBS = ("index_session", "merge_fresh_units", "clear_working_memory", "summarise_fact", "restate_fact")
 
 
 @dataclass(slots=True)
@@ -63,8 +63,11 @@ class WriterBench:
 
     async def remember(self, text: str, **fields: Any) -> Remembered:
         """Remember a text now."""
-        command = Remember(self.scope.namespace, text, fields.pop("occurred_at", self.clock.moment), **fields)
-        return await self.writer.keeper.remember(self.scope, command)
+        return await self.writer.keeper.remember(self.scope, self.command(text, **fields))
+
+    def command(self, text: str, **fields: Any) -> Remember:
+        """Return the command to remember a text now."""
+        return Remember(self.scope.namespace, text, fields.pop("occurred_at", self.clock.moment), **fields)
 
     def turn(self, text: str, seconds: int = 0, role: EventRole = EventRole.USER, **fields: Any) -> Event:
         """Return a new event."""

@@ -89,7 +89,8 @@ ForgetTarget = ForgetMemories | ForgetSession | ForgetFilter | ForgetSubject | F
 
 @dataclass(frozen=True, slots=True)
 class ForgetSelection:
-    """What a target selects with everything derived from it; `rewritten` are episodes that only lose turns."""
+    """What a target selects with everything derived from it; `rewritten` are episodes that only lose turns, and facts
+    that others state, too, in their words from then on."""
 
     memory_ids: tuple[UUID, ...]
     event_ids: tuple[UUID, ...]

@@ -7,6 +7,10 @@ from rearview.language.scripts import HAN, fold_width_in_place
 MAX_CHARACTERS = 160
 """A longer turn says something."""
 
+MAX_WORDS, MAX_WORDS_OF_ONE = 16, 9
+"""A clause of more words (Chinese: characters) is no row of courtesies, and no courtesy in a row has more."""
+
+_WORD = re.compile(rf"[{HAN}]|[^\s{HAN}]+")
 _CLAUSE_END = re.compile(r"[,，。.!！?？;；、~～…\n:：()（）-]+|\s{2,}")
 # Emoji and other signs carry mood alone.
 _SIGNS = re.compile(rf"[^\w\s'{HAN}]+", re.UNICODE)
@@ -66,7 +70,7 @@ _EN_COURTESY = (
 _ZH_PARTICLE = "[啊呀哦噢喔嗯呢吧啦哈嘛呐哟嘞滴哒了的]"
 _ZH_ACKNOWLEDGEMENT = (
     f"(?:好|好好|好的|好滴|好哒|好嘞|好呀|好吧|行|行吧|可以|没问题|没事|没关系|嗯|嗯嗯|嗯呢|哦|噢|哦哦|知道|知道了|明白|明白了|了解|了解了|收到|懂了|懂|清楚了|是吗|是嘛|这样|这样子|原来如此"
-    f"|原来是这样|对|对对|对的|对啊|没错|确实|当然|当然可以|不客气|不用谢|不谢|辛苦|辛苦了|好的好的|好的好|嗯好的|嗯好|哦好的|行行|ok|okay)(?:{_ZH_PARTICLE}{{0,3}})"
+    f"|原来是这样|对|对对|对的|对啊|没错|确实|当然|当然可以|不客气|不用谢|不谢|辛苦|辛苦了|好的好的|好的好|嗯好的|嗯好|哦好的|行行|我(?:知道|明白|懂|了解)了|那?就这样|ok|okay)(?:{_ZH_PARTICLE}{{0,3}})"
 )
 _ZH_COURTESY = (
     "(?:你好|您好|你们好|大家好|嗨|哈喽|哈啰|喂|早|早安|早上好|上午好|中午好|下午好|晚上好|晚安|再见|拜拜|拜|回见|回头见|下次见|回头聊|下次聊|在吗|在么|在不在|有人吗"
@@ -110,7 +114,24 @@ def is_small_talk(text: str) -> bool:
     clauses = _clauses(text)
     if clauses is None:
         return False
-    return all(_COURTESY.fullmatch(clause) or _ACKNOWLEDGEMENT.fullmatch(clause) for clause in clauses)
+    return all(_says_nothing(clause) or _is_row(clause) for clause in clauses)
+
+
+def _says_nothing(clause: str) -> bool:
+    return bool(_COURTESY.fullmatch(clause) or _ACKNOWLEDGEMENT.fullmatch(clause))
+
+
+def _is_row(clause: str) -> bool:
+    """Whether courtesies follow each other without anything between them: "好的谢谢", "ok thank you bye"."""
+    words = [word.span() for word in _WORD.finditer(clause)]
+    if len(words) > MAX_WORDS:
+        return False
+    reached = {0}
+    for first, (start, _) in enumerate(words):
+        if first in reached:
+            rest = enumerate(words[first : first + MAX_WORDS_OF_ONE], first + 1)
+            reached.update(after for after, (_, end) in rest if _says_nothing(clause[start:end]))
+    return len(words) in reached
 
 
 def _clauses(text: str) -> list[str] | None:

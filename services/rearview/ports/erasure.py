@@ -40,7 +40,7 @@ class ErasureStore(Protocol):
         ...
 
     async def rewritten(self, purge: Purge) -> list[UUID]:
-        """Return the episodes that lost turns to the forget."""
+        """Return the episodes that lost turns to the forget, and the facts that lost their words."""
         ...
 
     async def note(self, purge: Purge, counts: Mapping[str, int], *, now: datetime) -> None:

@@ -33,11 +33,11 @@ class Forgotten:
     turns: tuple[ForgottenTurns, ...]
 
 
-class ColdEpisodes(Exception):
-    """These episodes are to lose or regain turns and are cold: to be brought back first."""
+class NotHot(Exception):
+    """These memories are to be written anew and are not hot: to be brought back first."""
 
     def __init__(self, memory_ids: tuple[UUID, ...]) -> None:
-        super().__init__(f"{len(memory_ids)} episodes are cold")
+        super().__init__(f"{len(memory_ids)} memories are not hot")
         self.memory_ids = memory_ids
 
 
@@ -64,7 +64,7 @@ class Forgetting(Protocol):
             NotFound: a memory, the session or its turns are not there, or forgotten already; then nothing is changed.
             InvalidFields: the target selects too much.
             Conflict: what it selects kept changing.
-            ColdEpisodes: these must be hot first.
+            NotHot: these must be hot first.
             RequestIdReused: the id stands for another request.
         """
         ...
@@ -83,7 +83,7 @@ class Forgetting(Protocol):
         Raises:
             NotFound: there is no such receipt in the namespace.
             PreconditionFailed: it was purged.
-            ColdEpisodes: these must be hot first.
+            NotHot: these must be hot first.
         """
         ...
 

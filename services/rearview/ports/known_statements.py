@@ -1,6 +1,6 @@
 """What a namespace knows already, for telling whether a turn says anything new."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -43,13 +43,39 @@ class KnownStatement:
     cosine: float
 
 
+Candidates = Sequence[Sequence[KnownStatement]]
+"""For each statement asked for, those that may say the same."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Watch:
+    """What a judgement stands on that a statement is new; another may have been told the same at the same moment.
+
+    Attributes:
+        asked: the new statements.
+        limit: how many candidates of each kind and language were looked at.
+        writes: how often the namespace had been written to when they were looked for.
+        doubted_by: says whether any of these candidates, found later, makes the judgement doubtful.
+    """
+
+    asked: tuple[AskedStatement, ...]
+    limit: int
+    writes: int
+    doubted_by: Callable[[Candidates], bool]
+
+
+class Doubted(Exception):
+    """Others have written meanwhile what may say the same: nothing was written, and is to be judged anew."""
+
+
 class KnownStatements(Protocol):
     """Finds statements by vector and by signature."""
 
     async def candidates(
         self, tenant_id: UUID, namespace_id: UUID, asked: Sequence[AskedStatement], *, limit: int, now: datetime
-    ) -> list[list[KnownStatement]]:
-        """Return for each statement the few that may say the same: at most `limit` of each kind and language.
+    ) -> tuple[Candidates, int]:
+        """Return for each statement the few that may say the same, at most `limit` of each kind and language, and how
+        often the namespace had been written to before they were looked for.
 
         Raises:
             Unavailable: the database cannot be reached.

@@ -12,6 +12,7 @@ from rearview.domain.principal import Scope
 from rearview.domain.redaction import Sealed
 from rearview.domain.unit_projection import KeywordStatistics, SearchUnit
 from rearview.domain.writing import Remembered, RequestKey
+from rearview.ports.known_statements import Watch
 from rearview.ports.stated_facts import StatedFact
 
 
@@ -51,12 +52,17 @@ class MemoryStore(Protocol):
         now: datetime,
         merge_units_at: datetime | None,
         facts: tuple[StatedFact, ...] = (),
+        says_same: UUID | None = None,
+        watch: Watch | None = None,
     ) -> Remembered:
         """Store a memory, unless an active, trusted one says the same word for word: then it is REDUNDANT with that.
 
-        What it states (`facts`) counts either way; where that took the place of other facts, it SUPERSEDED those.
+        `says_same` is a memory that says it in other words: where that is active still, the new one is MERGED into it
+        and adds nothing to it. What is stated (`facts`) counts either way; where that took the place of other facts, it
+        SUPERSEDED those. `watch` is on what it stands that the memory is new.
 
         Raises:
+            Doubted: others have stored what may be the same meanwhile; nothing was written.
             RequestIdReused: the id stands for another request.
         """
         ...

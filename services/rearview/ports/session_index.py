@@ -10,6 +10,7 @@ from rearview.domain.context_window import OpenWindows
 from rearview.domain.event import CaptureOutcome, Event
 from rearview.domain.memory import Memory
 from rearview.domain.unit_projection import KeywordStatistics, SearchUnit, UnitProjection
+from rearview.ports.known_statements import Watch
 from rearview.ports.stated_facts import StatedFact
 from rearview.ports.working_memory import SessionKey
 
@@ -124,6 +125,7 @@ class IndexedBatch:
         merge_units_at: when to move closed units to the main index; None for not at all.
         strengthened: memories that were said again.
         facts: what the turns state, in order; what of it is stored is decided in the transaction.
+        watch: on what it stands that the new turns are new. If others have written the same since, nothing is written.
     """
 
     pending: PendingEvents
@@ -143,6 +145,7 @@ class IndexedBatch:
     merge_units_at: datetime | None = None
     strengthened: tuple[Strengthened, ...] = ()
     facts: tuple[StatedFact, ...] = ()
+    watch: Watch | None = None
 
 
 class SessionIndex(Protocol):

@@ -19,6 +19,7 @@ from rearview.adapters.models.registry import embedder_settings, open_embedder
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.event_log import PostgresEventLog
 from rearview.adapters.postgres.fact_histories import PostgresFactHistories
+from rearview.adapters.postgres.fact_words import PostgresFactWords
 from rearview.adapters.postgres.forgetting import PostgresForgetting
 from rearview.adapters.postgres.generations import register_generation
 from rearview.adapters.postgres.jobs import ProcrastinateJobQueue
@@ -49,6 +50,7 @@ from rearview.language.warm_up import warm_up_analysis
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.embedder import Embedder
 from rearview.ports.job_queue import JobHandler
+from rearview.ports.tiering import Rehydrator
 from rearview.rpc.interceptors import IdentityInterceptor
 from rearview.rpc.service_process import meanwhile, service_process
 from rearview.writer.append_events import EventAppender
@@ -57,6 +59,7 @@ from rearview.writer.confirmation import Confirmations
 from rearview.writer.echo_guard import EchoGuard
 from rearview.writer.end_session import SessionEnder
 from rearview.writer.facts.read_statements import StatementReader
+from rearview.writer.facts.restate import FactRestater
 from rearview.writer.facts.stated_facts import FactDrafter
 from rearview.writer.facts.summarise import HistorySummariser
 from rearview.writer.facts.turn_facts import FactMaker
@@ -95,11 +98,21 @@ class Writer:
     summariser: HistorySummariser
     undoer: SupersessionUndoer
     refresher: UnitRefresher
+    restater: FactRestater
+    rehydrator: Rehydrator
 
     @property
     def handlers(self) -> Mapping[str, JobHandler]:
         """The jobs that this writer works on, by task."""
-        return job_handlers(self.indexer, self.merger, self.forgetter, self.summariser, self.refresher)
+        return job_handlers(
+            self.indexer,
+            self.merger,
+            self.forgetter,
+            self.summariser,
+            self.refresher,
+            self.restater,
+            self.rehydrator,
+        )
 
 
 @asynccontextmanager
@@ -172,7 +185,11 @@ async def open_writer(
         store = PostgresMemoryStore(calls, units)
         index = PostgresSessionIndex(jobs, units)
         known = PostgresKnownStatements(jobs, units.generation)
-        novelty = NoveltyGate(known, embedder, analyzer, MinHashNearDuplicates(), clock)
+        near_duplicates = MinHashNearDuplicates()
+        novelty = NoveltyGate(known, embedder, analyzer, near_duplicates, clock)
+        remembered = NoveltyGate(
+            PostgresKnownStatements(calls, units.generation), embedder, analyzer, near_duplicates, clock
+        )
         histories = PostgresFactHistories(calls, units)
         reader = TextReader(embedder, analyzer, hasher, canonical)
         rules = IndexingRules(
@@ -184,7 +201,15 @@ async def open_writer(
             appender=EventAppender(log, working_memory, redaction, hasher, turn_signals, clock),
             ender=SessionEnder(log, clock),
             keeper=MemoryKeeper(
-                store, reader, redaction, PostgresPlaceholderNumbers(calls), cold.rehydrator, merges, facts, clock
+                store,
+                reader,
+                redaction,
+                PostgresPlaceholderNumbers(calls),
+                cold.rehydrator,
+                merges,
+                facts,
+                remembered,
+                clock,
             ),
             updater=MemoryUpdater(store, reader, redaction, cold.rehydrator, facts, clock),
             forgetter=Forgetter(
@@ -204,6 +229,10 @@ async def open_writer(
             summariser=HistorySummariser(PostgresFactHistories(jobs, units), names, embedder, hasher, clock),
             undoer=SupersessionUndoer(histories, clock),
             refresher=UnitRefresher(PostgresStaleUnits(jobs, units), embedder, analyzer, hasher, cold.rehydrator),
+            restater=FactRestater(
+                PostgresFactWords(jobs, units), facts, analyzer, PostgresForgetting(jobs, units), cold.rehydrator, clock
+            ),
+            rehydrator=cold.rehydrator,
         )
 
 

@@ -22,7 +22,7 @@ CONFIDENCE = {Trust.TRUSTED: 1.0, Trust.DERIVED: 0.8, Trust.UNTRUSTED: 0.5}
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptTurn:
     """A turn that becomes part of a memory. `plain`: (d,) float32, centred, L2-normalised; `topic`: the same, corrected
-    for its language."""
+    for its language; `by_request` when a caller wants it remembered and its event stands for a text without a turn."""
 
     event: Event
     analysis: Analysis
@@ -31,6 +31,7 @@ class KeptTurn:
     topic: NDArray[np.float32]
     keywords: tuple[int, ...]
     speaker: int
+    by_request: bool = False
 
 
 def memory_of_turn(

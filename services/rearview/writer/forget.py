@@ -20,7 +20,7 @@ from rearview.domain.forget import (
 )
 from rearview.domain.principal import Scope
 from rearview.ports.clock import Clock
-from rearview.ports.forgetting import ColdEpisodes, Forgetting, ForgottenTurns
+from rearview.ports.forgetting import Forgetting, ForgottenTurns, NotHot
 from rearview.ports.handed_out import HandedOut
 from rearview.ports.tiering import Rehydrator
 from rearview.ports.turn_reading import Canonical
@@ -160,7 +160,7 @@ class Forgetter:
         for _ in range(_MOST_ATTEMPTS):
             try:
                 return await change()
-            except ColdEpisodes as cold:
+            except NotHot as cold:
                 await self._rehydrator.rehydrate(scope.tenant_id, scope.namespace_id, cold.memory_ids)
         raise Conflict("episodes went cold again; repeat the request", retry_after_seconds=0.5)
 

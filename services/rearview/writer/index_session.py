@@ -111,7 +111,8 @@ class SessionIndexer:
         readings = await self._stated(pending, heard, stages)
         read = keeping_what_states(read, readings)
         kept = await self._embedded(pending, read, stages)
-        novelty = await self._novelty.part(pending, kept, stages)
+        tenant_id, namespace_id = pending.session.tenant_id, pending.session.namespace_id
+        novelty = await self._novelty.part(tenant_id, namespace_id, kept, stages)
         generation = self._embedder.generation
         thresholds = generation.thresholds
         rules = SegmentationRules(
@@ -122,7 +123,6 @@ class SessionIndexer:
         plan.strengthen([turn.event for turn in kept], novelty.repetitions)
         if close:
             plan.close()
-        tenant_id, namespace_id = pending.session.tenant_id, pending.session.namespace_id
         statistics = await self._index.statistics(tenant_id, namespace_id, plan.bags_beyond(MAX_TERMS))
         units, grown = plan.projections(statistics)
         memories = {event_id: memory for event_id, (_, memory) in plan.opened.items()}
@@ -148,6 +148,7 @@ class SessionIndexer:
             close_windows_at=now + self._rules.silent_after if opens or look_again else None,
             merge_units_at=merge_at,
             facts=facts,
+            watch=novelty.watch,
         )
         written = await self._index.write(batch, now=now)
         if written:

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from rearview.ports.job_queue import JobHandler
+from rearview.ports.tiering import Rehydrator
 from rearview.ports.working_memory import SessionKey
+from rearview.writer.facts.restate import FactRestater
 from rearview.writer.facts.summarise import HistorySummariser
 from rearview.writer.forget import Forgetter
 from rearview.writer.index_session import SessionIndexer
@@ -18,6 +20,8 @@ def job_handlers(
     forgetter: Forgetter,
     summariser: HistorySummariser,
     refresher: UnitRefresher,
+    restater: FactRestater,
+    rehydrator: Rehydrator,
 ) -> Mapping[str, JobHandler]:
     """Return the handlers; each may run more than once for one job."""
 
@@ -41,6 +45,15 @@ def job_handlers(
             UUID(arguments["tenant_id"]), UUID(arguments["namespace_id"]), UUID(arguments["memory_id"])
         )
 
+    async def restate_fact(arguments: Mapping[str, str]) -> None:
+        await restater.restate(
+            UUID(arguments["tenant_id"]), UUID(arguments["namespace_id"]), UUID(arguments["memory_id"])
+        )
+
+    async def rehydrate_memory(arguments: Mapping[str, str]) -> None:
+        memory_id = UUID(arguments["memory_id"])
+        await rehydrator.rehydrate(UUID(arguments["tenant_id"]), UUID(arguments["namespace_id"]), [memory_id])
+
     return {
         "index_session": index_session,
         "close_session_windows": close_session_windows,
@@ -48,6 +61,8 @@ def job_handlers(
         "clear_working_memory": clear_working_memory,
         "summarise_fact": summarise_fact,
         "refresh_units": refresh_units,
+        "restate_fact": restate_fact,
+        "rehydrate_memory": rehydrate_memory,
     }
 
 

@@ -5,14 +5,15 @@ vector. Search vectors carry their neighbours, so they only propose; then plain 
 their language. Neither is believed before the words were looked at: numbers, names, dates, negation, content.
 
 A turn is compared with what was said first, never with another repetition, so that a chain of small changes does not
-end in one memory. Whoever says it counts: the same words of another speaker are another statement.
+end in one memory. Whoever says it counts: the same words of another speaker are another statement. So does the day that
+is spoken of, until the same was said of `MOST_DAYS` of them.
 """
 
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 import numpy as np
@@ -25,9 +26,8 @@ from rearview.domain.turn_text import is_question, unit_text
 from rearview.ports.analyzer import Analysis, Analyzer
 from rearview.ports.clock import Clock
 from rearview.ports.embedder import Embedder
-from rearview.ports.known_statements import AskedStatement, KnownStatement, KnownStatements
+from rearview.ports.known_statements import AskedStatement, Candidates, KnownStatement, KnownStatements, Watch
 from rearview.ports.near_duplicates import NearDuplicates
-from rearview.ports.session_index import PendingEvents
 from rearview.writer.episodes import KeptTurn
 
 PROPOSED_PER_KIND = 3
@@ -40,6 +40,9 @@ Across languages uncorrected vectors say too little; there the order decides."""
 MOST_AFRESH = 32
 """Candidates, of the same language and again of the other, that are embedded anew for one batch, the likeliest first;
 what is beyond counts as new."""
+
+MOST_DAYS = 3
+"""A statement that is known of so many other days ("today I want a latte") is a habit: from then on, it is linked."""
 
 REMEMBERED_VECTORS = 4_096
 """Vectors of recent turns that are kept, so that what is repeated soon is not embedded again."""
@@ -66,11 +69,13 @@ class Repetition:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Novelty:
-    """The turns that are new, those that are not, by event, and the bands by which the new ones are found later."""
+    """The turns that are new, those that are not, by event, and the bands by which the new ones are found later; and on
+    what that stands, should another writer store the same meanwhile."""
 
-    new: tuple[KeptTurn, ...]
-    repetitions: Mapping[UUID, Repetition]
-    bands: Mapping[UUID, tuple[int, ...]]
+    new: tuple[KeptTurn, ...] = ()
+    repetitions: Mapping[UUID, Repetition] = field(default_factory=dict)
+    bands: Mapping[UUID, tuple[int, ...]] = field(default_factory=dict)
+    watch: Watch | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,50 +118,74 @@ class NoveltyGate:
         self._clock = clock
         self._vectors: OrderedDict[UUID, NDArray[np.float32]] = OrderedDict()
 
-    async def part(self, pending: PendingEvents, turns: Sequence[KeptTurn], stages: dict[str, float]) -> Novelty:
-        """Return which of the turns are new, in order.
+    async def part(
+        self,
+        tenant_id: UUID,
+        namespace_id: UUID,
+        turns: Sequence[KeptTurn],
+        stages: dict[str, float] | None = None,
+        *,
+        without: Collection[UUID] = (),
+    ) -> Novelty:
+        """Return which of the turns are new, in order. What a caller wants remembered is compared with what was
+        remembered by request before, and kept unless that says it. Memories in `without` are not compared with.
 
         Raises:
             ModelUnavailable: the embedder cannot answer.
             Unavailable: the database cannot be reached.
         """
         if not turns:
-            return Novelty((), {}, {})
+            return Novelty()
         started = time.perf_counter()
         texts = [turn.event.searchable_text for turn in turns]
         bands = await asyncio.to_thread(lambda: [self._near_duplicates.bands(text) for text in texts])
-        session = pending.session
-        found = await self._known.candidates(
-            session.tenant_id,
-            session.namespace_id,
-            [
-                AskedStatement(turn.plain if _may_be_reworded(turn) else None, own)
-                for turn, own in zip(turns, bands, strict=True)
-            ],
-            limit=PROPOSED_PER_KIND,
-            now=self._clock.now(),
+        asked = {
+            turn.event.event_id: AskedStatement(turn.plain if _may_be_reworded(turn) else None, own)
+            for turn, own in zip(turns, bands, strict=True)
+        }
+        limit = PROPOSED_PER_KIND + len(without)
+        found, writes = await self._known.candidates(
+            tenant_id, namespace_id, list(asked.values()), limit=limit, now=self._clock.now()
         )
-        possible = await asyncio.to_thread(self._possible, turns, found)
+        other = [[one for one in candidates if one.memory_id not in without] for candidates in found]
+        possible = await asyncio.to_thread(self._possible, turns, other)
         vectors = await self._afresh(turns, possible)
         repetitions = await asyncio.to_thread(self._repetitions, turns, possible, vectors)
         for turn in turns:
             self._remember(turn.event.event_id, turn.topic)
-        stages["novelty"] = round((time.perf_counter() - started) * 1000 / len(turns), 3)
+        if stages is not None:
+            stages["novelty"] = round((time.perf_counter() - started) * 1000 / len(turns), 3)
+        new = tuple(turn for turn in turns if turn.event.event_id not in repetitions)
+        seen = frozenset(one.unit_id for candidates in found for one in candidates)
         return Novelty(
-            new=tuple(turn for turn in turns if turn.event.event_id not in repetitions),
+            new=new,
             repetitions=repetitions,
-            bands={
-                turn.event.event_id: own
-                for turn, own in zip(turns, bands, strict=True)
-                if turn.event.event_id not in repetitions
-            },
+            bands={turn.event.event_id: asked[turn.event.event_id].bands for turn in new},
+            watch=Watch(
+                tuple(asked[turn.event.event_id] for turn in new),
+                limit,
+                writes,
+                lambda later: self._are_doubtful(new, later, seen),
+            ),
         )
 
-    def _possible(
-        self, turns: Sequence[KeptTurn], found: Sequence[Sequence[KnownStatement]]
-    ) -> list[list[KnownStatement]]:
+    def _are_doubtful(self, new: Sequence[KeptTurn], found: Candidates, seen: frozenset[UUID]) -> bool:
+        own = {turn.event.event_id for turn in new}
+        return any(
+            one.unit_id not in seen and one.unit_id not in own
+            for candidates in self._possible(new, found)
+            for one in candidates
+        )
+
+    def _possible(self, turns: Sequence[KeptTurn], found: Candidates) -> list[list[KnownStatement]]:
         return [
-            [one for one in candidates if _may_hold(one.type, turn) and self._comparable(one.event, turn.event)]
+            [
+                one
+                for one in candidates
+                if _may_hold(one.type, turn)
+                and (one.unit_id == one.memory_id or not turn.by_request)
+                and self._comparable(one.event, turn.event)
+            ]
             for turn, candidates in zip(turns, found, strict=True)
         ]
 
@@ -278,16 +307,23 @@ class NoveltyGate:
 
 
 def _best(turn: KeptTurn, matches: Sequence[_Match], analyses: Mapping[UUID, Analysis]) -> Repetition | None:
+    of_other_days: list[_Match] = []
     for match in sorted(matches, key=lambda one: -one.cosine):
         analysis = match.first.analysis or analyses[match.first.unit_id]
-        if _named(analysis) == _named(turn.analysis) and _dated(analysis) == _dated(turn.analysis):
+        if _named(analysis) != _named(turn.analysis):
+            continue
+        if _dated(analysis) == _dated(turn.analysis):
             return match.repetition
-    return None
+        of_other_days.append(match)
+    if len(of_other_days) < MOST_DAYS or turn.by_request:
+        return None
+    latest = max(of_other_days, key=lambda one: one.first.event.occurred_at).repetition
+    return replace(latest, outcome=CaptureOutcome.REDUNDANT, reason=f"known of {len(of_other_days)} other days")
 
 
 def _may_be_reworded(turn: KeptTurn) -> bool:
     """Whether other words may say the same. A question tells nothing, and is not worth the search."""
-    return turn.decision.type is MemoryType.EPISODE and not is_question(turn.event.content)
+    return (turn.decision.type is MemoryType.EPISODE or turn.by_request) and not is_question(turn.event.content)
 
 
 def _may_hold(known: MemoryType, turn: KeptTurn) -> bool:

@@ -2,13 +2,17 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rearview.domain.errors import RearviewError
+from rearview.domain.capture import CaptureDecision
+from rearview.domain.errors import Conflict, NotFound, RearviewError
+from rearview.domain.event import CaptureOutcome, Event, EventRole
 from rearview.domain.ids import new_id
 from rearview.domain.keyword_bag import KeywordBag
 from rearview.domain.memory import Memory, Origin, Tier, Trust
@@ -17,21 +21,28 @@ from rearview.domain.search_unit import FULL_LENGTH, UnitFlag, language_flags, s
 from rearview.domain.text import Entity, EntityType
 from rearview.domain.turn_text import memory_unit_text
 from rearview.domain.unit_projection import MAX_TERMS, SearchUnit, UnitProjection, indexed_terms
-from rearview.domain.writing import Remember, Remembered, RememberOutcome
+from rearview.domain.writing import Remember, Remembered
 from rearview.ports.analyzer import Analysis, Analyzer
 from rearview.ports.clock import Clock
 from rearview.ports.embedder import Embedder
 from rearview.ports.keyword_hasher import KeywordHasher
+from rearview.ports.known_statements import Doubted, Watch
 from rearview.ports.memory_store import MemoryStore, NewMemory
 from rearview.ports.placeholders import PlaceholderNumbers
 from rearview.ports.tiering import Rehydrator
 from rearview.ports.turn_reading import Canonical
 from rearview.writer.draft_memory import MemoryDraft, draft_memory
-from rearview.writer.episodes import merged_entities
+from rearview.writer.episodes import KeptTurn, merged_entities
 from rearview.writer.facts.turn_facts import FactMaker
 from rearview.writer.index_plan import with_bags
 from rearview.writer.merge_schedule import MergeSchedule
+from rearview.writer.novelty import NoveltyGate
 from rearview.writer.redaction import RedactionParts
+
+_MOST_ATTEMPTS = 5
+_MOST_LESS = 16
+"""So many memories that say the same, but for a shorter time or a session of their own, are passed over for one that
+lasts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +87,13 @@ class TextReader:
             for at, analysis in enumerate(analyses)
         ]
 
+    def as_turn(self, memory: Memory, text: ReadText) -> KeptTurn:
+        """Return a text that is to be remembered as the turn that it would be."""
+        event = Event(memory.memory_id, EventRole.USER, memory.content, memory.occurred_at)
+        decision = CaptureDecision(CaptureOutcome.KEPT, memory.type, 1.0, "asked for")
+        topic = self._embedder.generation.corrected(text.plain[np.newaxis], [text.analysis.languages])[0]
+        return KeptTurn(event, text.analysis, decision, text.plain, topic, text.keywords, 0, by_request=True)
+
     def entities(self, given: Sequence[str], analysis: Analysis) -> tuple[Entity, ...]:
         """Return the entities that a caller named, then those that were found."""
         named = self.named(given)
@@ -100,6 +118,7 @@ class MemoryKeeper:
         rehydrator: Rehydrator,
         merges: MergeSchedule,
         facts: FactMaker,
+        novelty: NoveltyGate,
         clock: Clock,
     ) -> None:
         self._store = store
@@ -109,12 +128,14 @@ class MemoryKeeper:
         self._rehydrator = rehydrator
         self._merges = merges
         self._facts = facts
+        self._novelty = novelty
         self._clock = clock
 
     async def remember(self, scope: Scope, command: Remember) -> Remembered:
-        """Store a memory, or find that it is known word for word; recall finds it from here on.
+        """Store a memory, or find that it is known, word for word or in others; recall finds it from here on.
 
         Raises:
+            Conflict: others kept storing the like; repeat the request.
             InvalidFields: the metadata is nested too deep.
             RequestIdReused: the request id stands for another request.
             ModelUnavailable, Unavailable: nothing was stored, or it was and the answer got lost; repeat.
@@ -153,6 +174,14 @@ class MemoryKeeper:
         return [results[at] for at in range(len(commands))]
 
     async def _store_one(self, scope: Scope, draft: MemoryDraft, text: ReadText) -> Remembered:
+        for _ in range(_MOST_ATTEMPTS):
+            try:
+                return await self._store_once(scope, draft, text)
+            except Doubted:
+                continue
+        raise Conflict("others kept remembering the like; repeat the request", retry_after_seconds=0.5)
+
+    async def _store_once(self, scope: Scope, draft: MemoryDraft, text: ReadText) -> Remembered:
         now = self._clock.now()
         command = draft.command
         memory = Memory(
@@ -178,6 +207,7 @@ class MemoryKeeper:
             generation_id=self._reader.generation_id,
             redactions=draft.categories,
         )
+        says_same, watch = await self._known(scope, memory, text)
         new = await projected(self._store, scope, memory, text)
         if draft.original is not None and self._redaction.sealer is not None:
             sealed = self._redaction.sealer.seal(scope.tenant_id, memory.memory_id, draft.original)
@@ -186,11 +216,32 @@ class MemoryKeeper:
         added = 1 + len(facts)
         merge_at = self._merges.due(scope.tenant_id, scope.namespace_id, added, now)
         remembered = await self._store.remember(
-            scope, new, request=command.request, now=now, merge_units_at=merge_at, facts=facts
+            scope,
+            new,
+            request=command.request,
+            now=now,
+            merge_units_at=merge_at,
+            facts=facts,
+            says_same=says_same,
+            watch=watch,
         )
-        if remembered.outcome is not RememberOutcome.REDUNDANT:
+        if remembered.memory.memory_id == memory.memory_id:
             self._merges.committed(scope.tenant_id, scope.namespace_id, added, merge_at, now)
         return await self._at_hand(scope, remembered)
+
+    async def _known(self, scope: Scope, new: Memory, text: ReadText) -> tuple[UUID | None, Watch | None]:
+        """Return the memory that says the same, if nothing that was asked for is lost without the new one."""
+        turn = self._reader.as_turn(new, text)
+        less: set[UUID] = set()
+        while True:
+            novelty = await self._novelty.part(scope.tenant_id, scope.namespace_id, [turn], without=less)
+            found = novelty.repetitions.get(new.memory_id)
+            if found is None or found.memory_id is None or len(less) == _MOST_LESS:
+                return None, novelty.watch
+            with suppress(NotFound):
+                if _covers(await self._store.get(scope, found.memory_id), new):
+                    return found.memory_id, None
+            less.add(found.memory_id)
 
     async def _at_hand(self, scope: Scope, remembered: Remembered) -> Remembered:
         if remembered.memory.tier is not Tier.COLD:
@@ -199,6 +250,19 @@ class MemoryKeeper:
         memory_id = remembered.memory.memory_id
         await self._rehydrator.rehydrate(scope.tenant_id, scope.namespace_id, [memory_id])
         return replace(remembered, memory=await self._store.get(scope, memory_id))
+
+
+def _covers(known: Memory, new: Memory) -> bool:
+    outlives = known.expires_at is None or (new.expires_at is not None and known.expires_at >= new.expires_at)
+    return (
+        outlives
+        and known.session_id in ("", new.session_id)
+        and known.valid_from == new.valid_from
+        and known.priority >= new.priority
+        and known.pinned >= new.pinned
+        and new.labels.items() <= known.labels.items()
+        and all(key in known.metadata and known.metadata[key] == value for key, value in new.metadata.items())
+    )
 
 
 async def projected(store: MemoryStore, scope: Scope, memory: Memory, text: ReadText) -> NewMemory:

@@ -10,7 +10,7 @@ from minio.versioningconfig import VersioningConfig
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.erasure import PostgresErasure
 from rearview.domain.errors import Conflict, NotFound
-from rearview.domain.forget import Forget, ForgetMemories
+from rearview.domain.forget import Forget, ForgetMemories, ForgetSession
 from rearview.domain.memory import Tier
 from rearview.domain.recall import MemoryFilter
 from rearview.domain.writing import UpdateMemory
@@ -163,6 +163,29 @@ async def test_what_is_forgotten_is_out_of_reach_at_once_and_gone_from_every_ver
         bucket.client().get_object(bucket_name=bucket.bucket, object_name=key).read() for key in tiers.objects()
     )
     assert ids[0].bytes not in stored
+
+
+async def test_a_cold_fact_takes_other_words_and_the_forgotten_ones_leave_every_version(tiers: TierBench) -> None:
+    bucket, scope, writer = tiers.bucket, tiers.writing.scope, tiers.writing.writer
+    bucket.client().set_bucket_versioning(bucket_name=bucket.bucket, config=VersioningConfig(ENABLED))
+    for session, text in (("first", "我住在北京"), ("second", "I live in Beijing")):
+        await tiers.writing.append([text], session)
+        await writer.ender.end(scope, session)
+        await tiers.writing.run_jobs()
+    await tiers.make_cold()
+    (fact,) = await tiers.writing.rows("SELECT memory_id, tier, content FROM memory WHERE derived")
+    assert (fact["tier"], fact["content"]) == (Tier.COLD, None)
+    gone = tiers.versions()
+
+    receipt = await writer.forgetter.forget(scope, Forget("notes", ForgetSession("first"), skip_grace_period=True))
+    await tiers.writing.run_jobs()
+    async with Database(tiers.urls.service, vectors=False) as database:
+        purger = Purger(PostgresErasure(database), _Nowhere(), tiers.writing.clock, tiers.tiers.eraser)
+        assert await purger.purge(scope.tenant_id, receipt.receipt_id)
+
+    assert await tiers.contents([fact["memory_id"]]) == ["I live in Beijing"]
+    assert not [version for version in gone if version in tiers.versions()]
+    assert tiers.objects() == await tiers.catalog()
 
 
 class _Nowhere:

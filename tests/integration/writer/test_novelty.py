@@ -13,6 +13,7 @@ from rearview.domain.echo import sentence_hashes
 from rearview.domain.event import CaptureOutcome, Event, EventRole, ToolCall
 from rearview.domain.forget import Forget, ForgetMemories, ForgetSession
 from rearview.domain.memory import MemoryType
+from rearview.writer.novelty import MOST_DAYS
 from tests.support.writer_fixtures import WriterBench
 
 SCHOOL = {
@@ -227,3 +228,22 @@ async def test_a_long_segment_is_split_with_overlap_and_no_turn_is_cut(bench: Wr
         line for part in lines for line in part
     ]
     assert await bench.count("search_unit_fresh_1") == len(texts)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param(["今天想喝拿铁"], id="zh"),
+        pytest.param(["I feel like a latte today"], id="en"),
+        pytest.param(["今天想喝 latte", "今天想喝 latte。"], id="mixed"),
+    ],
+)
+async def test_what_is_said_of_every_day_is_kept_for_a_few(bench: WriterBench, texts: list[str]) -> None:
+    for day in range(12):
+        turn = replace(bench.turn(texts[day % len(texts)]), occurred_at=bench.clock.moment + timedelta(days=day))
+        await said(bench, [turn], f"day-{day}")
+    # Nothing of it is a fact, and each day that said it is tied to what stands for all.
+    assert await bench.count("memory", "derived") == 0
+    assert await bench.count("memory") == MOST_DAYS
+    assert await bench.count("search_unit_fresh_1") + await bench.count("search_unit_1") == MOST_DAYS
+    assert await bench.count("memory_event") == 12

@@ -161,6 +161,26 @@ def test_lists_give_one_fact_each() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("I'm allergic to shellfish, my throat swells up", ["shellfish"]),
+        ("I'm allergic to shellfish and my throat swells up", ["shellfish"]),
+        ("I am allergic to latex, so no gloves", ["latex"]),
+        ("I'm allergic to peanuts, milk, and my throat swells up", ["peanuts", "milk"]),
+        ("I'm allergic to peanuts, shellfish and milk", ["peanuts", "shellfish", "milk"]),
+        ("I'm allergic to cats, dogs", ["cats", "dogs"]),
+        ("我对海鲜过敏，喉咙会肿", ["海鲜"]),
+        ("我对海鲜过敏 喉咙会肿", ["海鲜"]),
+        ("我对花生过敏而且很严重", ["花生"]),
+        ("我对海鲜、花生和牛奶过敏，一吃就肿", ["海鲜", "花生", "牛奶"]),
+        ("I'm allergic to 海鲜, my throat swells up", ["海鲜"]),
+    ],
+)
+def test_a_clause_of_its_own_is_nothing_of_a_list(text: str, values: list[str]) -> None:
+    assert [fact.value for fact in extract_facts(text, "user")] == values
+
+
 def test_one_turn_may_state_several_facts_and_share_a_subject() -> None:
     facts = extract_facts("你好，我叫李雷，住在北京市朝阳区，是一名程序员。My budget is 8000 yuan!", "user")
     assert [(fact.attribute, fact.value) for fact in facts] == [

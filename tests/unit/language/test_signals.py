@@ -82,6 +82,17 @@ DROPPED = [
     "...",
     "",
     "  ",
+    "好的谢谢",
+    "ok thanks",
+    "嗯嗯好的",
+    "好的好的谢谢啦",
+    "谢谢你辛苦了",
+    "好的我知道了",
+    "收到谢谢",
+    "ok谢谢",
+    "thanks ok 好的",
+    "OK thank you so much bye",
+    "okay got it thank you",
 ]
 
 KEPT = [
@@ -112,6 +123,16 @@ KEPT = [
     "订单A2024-0815",
     "ok" * 200,
     "ok! " * 50,
+    "好的我明天去北京",
+    "好的早上七点",
+    "谢谢我住北京",
+    "好的不要辣",
+    "ok buy milk",
+    "ok my name is Sam",
+    "thanks to Bob",
+    "no thanks",
+    "嗯八千",
+    "行改周五",
 ]
 
 

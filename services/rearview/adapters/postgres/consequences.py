@@ -73,6 +73,28 @@ async def enqueue_summary(connection: Connection, tenant_id: UUID, namespace_id:
     )
 
 
+async def enqueue_restatement(connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_id: UUID) -> None:
+    """Have a fact stated anew by what still states it."""
+    await _enqueue(
+        connection,
+        "restate_fact",
+        f"restate:{tenant_id}:{namespace_id}:{memory_id}",
+        {"tenant_id": str(tenant_id), "namespace_id": str(namespace_id), "memory_id": str(memory_id)},
+        None,
+    )
+
+
+async def enqueue_rehydration(connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_id: UUID) -> None:
+    """Have a memory brought back to the hot tier."""
+    await _enqueue(
+        connection,
+        "rehydrate_memory",
+        f"rehydrate:{tenant_id}:{namespace_id}:{memory_id}",
+        {"tenant_id": str(tenant_id), "namespace_id": str(namespace_id), "memory_id": str(memory_id)},
+        None,
+    )
+
+
 async def enqueue_purge(connection: Connection, tenant_id: UUID, receipt_id: UUID, purge_after: datetime) -> None:
     """Have a forget carried out to its end."""
     await _enqueue(

@@ -16,7 +16,7 @@ from rearview.domain.event import Event
 from rearview.domain.memory import Memory
 from rearview.domain.principal import Scope
 from rearview.domain.turn_text import line
-from rearview.ports.forgetting import ColdEpisodes
+from rearview.ports.forgetting import NotHot
 
 _SQL = load_queries("forgetting")
 
@@ -56,14 +56,14 @@ async def mend_turns(connection: Connection, scope: Scope, links: Sequence[Mappi
     grew.
 
     Raises:
-        ColdEpisodes: these must be hot first.
+        NotHot: these must be hot first.
     """
     if not links:
         return 0
     memory_ids = sorted({UUID(link["memory_id"]) for link in links})
     memories = await read_memories(connection, scope.tenant_id, scope.namespace_id, memory_ids)
     if cold := tuple(one for one, memory in memories.items() if not memory.content):
-        raise ColdEpisodes(cold)
+        raise NotHot(cold)
     returning = {UUID(link["event_id"]) for link in links}
     turns = await _turns(connection, scope, memory_ids)
     own = {

@@ -101,7 +101,7 @@ class PostgresErasure:
             return await _slice(connection, "memory_ids", purge, start, count)
 
     async def rewritten(self, purge: Purge) -> list[UUID]:
-        """Return the episodes that lost turns to the forget."""
+        """Return what was written anew; see `ErasureStore.rewritten`."""
         async with self._transaction(purge.tenant_id) as connection:
             rows = await (await connection.execute(_SQL["rewritten"], _place(purge))).fetchall()
         return [row[0] for row in rows]

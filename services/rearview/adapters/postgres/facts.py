@@ -1,6 +1,7 @@
 """Facts in PostgreSQL: statements become memories, confirmations or history inside the transaction that states them."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -36,6 +37,7 @@ class FactsWritten:
     Attributes:
         superseded: the values that each source superseded, by source.
         changed: whether anything that was known stands otherwise now.
+        confirmed: how often known values were stated again, by memory; the caller counts that as uses, with all others.
         added: what the caller is to count, with the keyword bags in `bags`, in one go with all else that it counts:
             counters are locked in order.
     """
@@ -44,6 +46,7 @@ class FactsWritten:
     added: NamespaceDelta = field(default_factory=NamespaceDelta)
     bags: tuple[KeywordBag, ...] = ()
     changed: bool = False
+    confirmed: Mapping[UUID, int] = field(default_factory=dict)
 
 
 class FactWriter:
@@ -76,7 +79,10 @@ class FactWriter:
             await enqueue_summaries(connection, tenant_id, namespace_id, touched)
         made = [fact for fact in outcome.stored.values() if not fact.adopts]
         bags = tuple(fact.bag for fact in made if fact.bag is not None)
-        return FactsWritten(outcome.superseded, _added(made, bags), bags, changed=bool(outcome.changed))
+        confirmed = Counter(memory_id for memory_id, _ in outcome.links if memory_id not in outcome.stored)
+        return FactsWritten(
+            outcome.superseded, added_by(made, bags), bags, changed=bool(outcome.changed), confirmed=confirmed
+        )
 
     async def restate(
         self,
@@ -319,7 +325,8 @@ def fact_record(stated: StatedFact, value: HeldValue) -> dict[str, object]:
     }
 
 
-def _added(made: Sequence[StatedFact], bags: Sequence[KeywordBag]) -> NamespaceDelta:
+def added_by(made: Sequence[StatedFact], bags: Sequence[KeywordBag]) -> NamespaceDelta:
+    """Return what new facts, with the bags of their units, add to a namespace's counts."""
     flags = [fact.unit.flags for fact in made if fact.unit is not None]
     return NamespaceDelta(
         units=len(bags),

@@ -10,6 +10,7 @@ from psycopg.types.json import Jsonb
 
 from rearview.adapters.postgres.database import Connection
 from rearview.adapters.postgres.episode_turns import made_of_their_turns
+from rearview.adapters.postgres.fact_words import refuse_unless_hot
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.session_locks import lock_sessions, lock_sessions_of
@@ -28,7 +29,7 @@ from rearview.domain.forget import (
 from rearview.domain.memory import MemoryState
 from rearview.domain.names import MemoryName, SessionName
 from rearview.domain.principal import Scope
-from rearview.ports.forgetting import ColdEpisodes
+from rearview.ports.forgetting import NotHot
 
 SQL = load_queries("forgetting")
 _MOST_ATTEMPTS = 4
@@ -37,21 +38,22 @@ _WORD_EDGE = re.compile(r"[a-z0-9]")
 
 @dataclass(frozen=True, slots=True)
 class Doomed:
-    """What goes. `weakened` are facts that lose a source, `cut` episodes that lose some of their turns, `stale` turns
-    whose windows reach a turn that goes."""
+    """What goes. `weakened` are facts that lose a source, `reworded` those among them whose words were that source's,
+    `cut` episodes that lose some of their turns, `stale` turns whose windows reach a turn that goes."""
 
     sessions: tuple[str, ...]
     memory_ids: tuple[UUID, ...]
     event_ids: tuple[UUID, ...]
     whole_session: str = ""
     weakened: tuple[UUID, ...] = ()
+    reworded: tuple[UUID, ...] = ()
     cut: tuple[UUID, ...] = ()
     stale: tuple[UUID, ...] = ()
 
     @property
     def selection(self) -> ForgetSelection:
         """The same, as callers see it."""
-        return ForgetSelection(self.memory_ids, tuple(sorted(self.event_ids)), self.cut)
+        return ForgetSelection(self.memory_ids, tuple(sorted(self.event_ids)), (*self.cut, *self.reworded))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ async def find_doomed(connection: Connection, scope: Scope, target: ForgetTarget
         NotFound: a memory, the session or its turns are not there.
         InvalidFields: the target selects too much.
         Conflict: what it selects kept changing.
-        ColdEpisodes: these must be hot before they can lose turns.
+        NotHot: these must be hot before they can lose turns.
     """
     if isinstance(target, ForgetSession):
         doomed = await _of_session(connection, scope, target)
@@ -199,7 +201,7 @@ async def _parted(
     ]
     await connection.execute(MEMORY_SQL["lock"], {**place_of(scope), "memory_ids": sorted({*roots.memory_ids, *turns})})
     if cold := [memory_id for memory_id in losing if turns[memory_id][1]]:
-        raise ColdEpisodes(tuple(cold))
+        raise NotHot(tuple(cold))
     cut = await made_of_their_turns(connection, scope, losing)
     whole = roots.memory_ids | (turns.keys() - cut)
     # Of an episode that was written over, nobody knows which words came from which turn: it goes, its other turns stay.
@@ -261,19 +263,39 @@ async def _of_memories(connection: Connection, scope: Scope, names: Collection[U
 
 
 async def _with_derived(connection: Connection, scope: Scope, doomed: Doomed) -> Doomed:
-    """Add what was made of nothing else, and find which facts lose a source. A summary goes with any of its values:
-    it quotes them, and is told anew without."""
-    memory_ids, weakened = set(doomed.memory_ids), set[UUID]()
+    """Add what was made of nothing else, and find which facts lose a source, and which their words. A summary goes with
+    any of its values, and when one of them is worded anew: it quotes them, and is told anew without."""
+    for _ in range(_MOST_ATTEMPTS):
+        found = await _derived(connection, scope, doomed)
+        touched = sorted({*found.memory_ids, *found.weakened} - set(doomed.memory_ids))
+        await connection.execute(MEMORY_SQL["lock"], {**place_of(scope), "memory_ids": touched})
+        # Another forget may have taken a source meanwhile, and another turn may have become one.
+        if found == await _derived(connection, scope, doomed):
+            await refuse_unless_hot(connection, scope, found.reworded)
+            return found
+    raise Conflict("what is to be forgotten kept changing; repeat the request", retry_after_seconds=0.5)
+
+
+async def _derived(connection: Connection, scope: Scope, doomed: Doomed) -> Doomed:
+    memory_ids, weakened, reworded = set(doomed.memory_ids), set[UUID](), set[UUID]()
     while True:
-        place = {**place_of(scope), "memory_ids": sorted(memory_ids), "event_ids": list(doomed.event_ids)}
+        place = {
+            **place_of(scope),
+            "memory_ids": sorted(memory_ids),
+            "event_ids": list(doomed.event_ids),
+            "reworded": sorted(reworded),
+        }
         rows = await (await connection.execute(SQL["derived_of"], place)).fetchall()
-        more = {memory_id for memory_id, derived, summary, sources in rows if derived and (summary or not sources)}
+        more = {memory_id for memory_id, derived, summary, sources, _ in rows if derived and (summary or not sources)}
         weakened |= {row[0] for row in rows}
-        if not more:
+        losing = {memory_id for memory_id, derived, _, _, carries in rows if derived and carries} - more
+        if not more and losing <= reworded:
             break
         memory_ids |= more
-    weakened -= memory_ids
-    added = memory_ids - set(doomed.memory_ids)
-    if added or weakened:
-        await connection.execute(MEMORY_SQL["lock"], {**place_of(scope), "memory_ids": sorted(added | weakened)})
-    return replace(doomed, memory_ids=tuple(sorted(memory_ids)), weakened=tuple(sorted(weakened)))
+        reworded |= losing
+    return replace(
+        doomed,
+        memory_ids=tuple(sorted(memory_ids)),
+        weakened=tuple(sorted(weakened - memory_ids)),
+        reworded=tuple(sorted(reworded - memory_ids)),
+    )

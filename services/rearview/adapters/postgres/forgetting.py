@@ -15,9 +15,11 @@ from rearview.adapters.postgres.consequences import (
     enqueue_index,
     enqueue_purge,
     enqueue_refresh,
+    enqueue_restatement,
 )
 from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.episode_turns import CutTurns, cut_turns, mend_turns
+from rearview.adapters.postgres.fact_words import take_words
 from rearview.adapters.postgres.facts import enqueue_summaries, recount
 from rearview.adapters.postgres.forget_selection import SQL as _SQL
 from rearview.adapters.postgres.forget_selection import Doomed, find_doomed, place_of
@@ -160,9 +162,12 @@ class PostgresForgetting:
             await connection.execute(_SQL["drop_windows"], place)
         for kind, ids in (("memory", doomed.memory_ids), ("event", doomed.event_ids)):
             await connection.execute(_SQL["keep_tombstones"], {**place, "kind": kind, "ids": list(ids)})
+        taken_words = await take_words(connection, scope, doomed.reworded, now)
+        for memory_id in doomed.reworded:
+            await enqueue_restatement(connection, tenant_id, namespace_id, memory_id)
         found = [row[0] for row in await sizes.fetchall()]
         await connection.execute(
-            _SQL["take_from_counts"], {**place, "memories": len(found), "bytes": sum(found) + cut.bytes}
+            _SQL["take_from_counts"], {**place, "memories": len(found), "bytes": sum(found) + cut.bytes + taken_words}
         )
         await recount(connection, tenant_id, namespace_id, doomed.weakened, now)
         others = await connection.execute(_SQL["other_values"], place)
@@ -221,6 +226,7 @@ async def _keep_receipt(
             "purge_after": purge_after,
             "cut": Jsonb(cut.links),
             "stale_units": list(doomed.stale),
+            "reworded": list(doomed.reworded),
         },
     )
     await keep_result(connection, scope.tenant_id, command.request, {"receipt_id": str(receipt_id)}, now)
@@ -231,8 +237,11 @@ async def _keep_receipt(
     names = [f"forgetReceipts/{receipt_id}"]
     if doomed.whole_session:
         names.append(str(SessionName(scope.namespace, doomed.whole_session)))
-    names += [str(MemoryName(scope.namespace, memory_id)) for memory_id in (*doomed.memory_ids, *doomed.cut)]
-    rewritten = f" rewritten={len(doomed.cut)}" if doomed.cut else ""
+    names += [
+        str(MemoryName(scope.namespace, memory_id)) for memory_id in (*doomed.memory_ids, *doomed.selection.rewritten)
+    ]
+    count = len(doomed.selection.rewritten)
+    rewritten = f" rewritten={count}" if count else ""
     detail = f"memories={len(doomed.memory_ids)} events={len(doomed.event_ids)}{rewritten} reason={command.reason}"
     await record_audit(connection, scope.tenant_id, scope, "memory.forget", names, now, detail)
     await bump_epoch(connection, scope.tenant_id, scope.namespace_id, breaking=True)

@@ -5,14 +5,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from rearview.adapters.postgres.database import Database, dict_rows
+from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.event_rows import event_of
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records, vector_text
 from rearview.domain.event import Event, EventRole
 from rearview.domain.memory import MemoryType
 from rearview.domain.search_unit import languages_of
-from rearview.ports.known_statements import AskedStatement, KnownStatement
+from rearview.ports.known_statements import AskedStatement, Candidates, Doubted, KnownStatement, Watch
 
 
 class PostgresKnownStatements:
@@ -20,39 +20,79 @@ class PostgresKnownStatements:
 
     def __init__(self, database: Database, generation: int) -> None:
         self._database = database
-        self._sql = load_queries("known_statements", generation)
+        self._generation = generation
 
     async def candidates(
         self, tenant_id: UUID, namespace_id: UUID, asked: Sequence[AskedStatement], *, limit: int, now: datetime
-    ) -> list[list[KnownStatement]]:
+    ) -> tuple[Candidates, int]:
         """Return what may say the same, in one statement for all; see `KnownStatements.candidates`."""
-        found: list[list[KnownStatement]] = [[] for _ in asked]
         if not asked:
-            return found
-        turns = as_records(
-            {
-                "number": at,
-                "embedding": None if one.plain is None else vector_text(one.plain),
-                "bands": list(one.bands),
-            }
-            for at, one in enumerate(asked)
-        )
+            return [], 0
         async with self._database.transaction(tenant_id) as connection:
-            cursor = await dict_rows(
-                connection,
-                self._sql["candidates"],
-                {
-                    "tenant_id": tenant_id,
-                    "namespace_id": namespace_id,
-                    "turns": turns,
-                    "near": limit,
-                    "alike": limit,
-                    "now": now,
-                },
-            )
-            for row in await cursor.fetchall():
-                found[row["number"]].append(_known(row))
-        return found
+            writes = await _writes(connection, tenant_id, namespace_id, self._generation)
+            found = await _candidates(connection, tenant_id, namespace_id, self._generation, asked, limit, now)
+        return found, writes
+
+
+async def refuse_if_doubted(
+    connection: Connection, tenant_id: UUID, namespace_id: UUID, generation: int, watch: Watch | None, now: datetime
+) -> None:
+    """Look again, as the last thing before a commit, whether what is being written is new.
+
+    To be called once this transaction has counted its own write: those who count wait for each other's commits from
+    there on, so all that others have written is seen.
+
+    Raises:
+        Doubted: something that others wrote meanwhile may say the same.
+    """
+    if watch is None or not watch.asked:
+        return
+    if await _writes(connection, tenant_id, namespace_id, generation) == watch.writes + 1:
+        return
+    found = await _candidates(connection, tenant_id, namespace_id, generation, watch.asked, watch.limit, now)
+    if watch.doubted_by(found):
+        raise Doubted
+
+
+async def _writes(connection: Connection, tenant_id: UUID, namespace_id: UUID, generation: int) -> int:
+    place = {"tenant_id": tenant_id, "namespace_id": namespace_id}
+    row = await (await connection.execute(load_queries("known_statements", generation)["writes"], place)).fetchone()
+    return int(row[0]) if row else 0
+
+
+async def _candidates(
+    connection: Connection,
+    tenant_id: UUID,
+    namespace_id: UUID,
+    generation: int,
+    asked: Sequence[AskedStatement],
+    limit: int,
+    now: datetime,
+) -> list[list[KnownStatement]]:
+    found: list[list[KnownStatement]] = [[] for _ in asked]
+    turns = as_records(
+        {
+            "number": at,
+            "embedding": None if one.plain is None else vector_text(one.plain),
+            "bands": list(one.bands),
+        }
+        for at, one in enumerate(asked)
+    )
+    cursor = await dict_rows(
+        connection,
+        load_queries("known_statements", generation)["candidates"],
+        {
+            "tenant_id": tenant_id,
+            "namespace_id": namespace_id,
+            "turns": turns,
+            "near": limit,
+            "alike": limit,
+            "now": now,
+        },
+    )
+    for row in await cursor.fetchall():
+        found[row["number"]].append(_known(row))
+    return found
 
 
 def _known(row: Mapping[str, Any]) -> KnownStatement:

@@ -1,9 +1,11 @@
 """Rows of memories, to and from memories."""
 
 from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from rearview.adapters.postgres.consequences import enqueue_rehydration
 from rearview.adapters.postgres.database import Connection, dict_rows
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records
@@ -46,6 +48,27 @@ async def replace_memory(connection: Connection, tenant_id: UUID, namespace_id: 
         SQL["replace"],
         {"tenant_id": tenant_id, "namespace_id": namespace_id, "memories": as_records([memory_record(memory)])},
     )
+
+
+async def count_uses(
+    connection: Connection, tenant_id: UUID, namespace_id: UUID, times: Mapping[UUID, int], now: datetime
+) -> None:
+    """Count how often memories were said again: each is a use. Those that are not hot are brought back, by a job."""
+    if not times:
+        return
+    uses = as_records({"memory_id": memory_id, "times": count} for memory_id, count in times.items())
+    place = {"tenant_id": tenant_id, "namespace_id": namespace_id, "now": now}
+    await connection.execute(SQL["count_uses"], {**place, "uses": uses})
+    for memory_id in await not_hot(connection, tenant_id, namespace_id, times.keys()):
+        await enqueue_rehydration(connection, tenant_id, namespace_id, memory_id)
+
+
+async def not_hot(
+    connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]
+) -> list[UUID]:
+    """Return which of these memories are warm or cold."""
+    place = {"tenant_id": tenant_id, "namespace_id": namespace_id, "memory_ids": list(memory_ids)}
+    return [row[0] for row in await (await connection.execute(SQL["not_hot"], place)).fetchall()]
 
 
 def memory_record(memory: Memory) -> Mapping[str, object]:

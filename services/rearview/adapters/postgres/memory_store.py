@@ -10,8 +10,9 @@ from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.consequences import bump_epoch, enqueue_merge
 from rearview.adapters.postgres.database import Connection, Database
 from rearview.adapters.postgres.facts import FactsWritten, FactWriter
+from rearview.adapters.postgres.known_statements import refuse_if_doubted
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
-from rearview.adapters.postgres.memory_rows import insert_memories, read_memories, replace_memory
+from rearview.adapters.postgres.memory_rows import count_uses, insert_memories, read_memories, replace_memory
 from rearview.adapters.postgres.originals import replace_memory_original
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.request_ids import earlier_result, keep_result
@@ -27,6 +28,7 @@ from rearview.domain.principal import Scope
 from rearview.domain.search_unit import UnitFlag
 from rearview.domain.unit_projection import KeywordStatistics
 from rearview.domain.writing import Remembered, RememberOutcome, RequestKey
+from rearview.ports.known_statements import Watch
 from rearview.ports.memory_store import NewMemory
 from rearview.ports.stated_facts import StatedFact
 
@@ -72,23 +74,27 @@ class PostgresMemoryStore:
         now: datetime,
         merge_units_at: datetime | None,
         facts: tuple[StatedFact, ...] = (),
+        says_same: UUID | None = None,
+        watch: Watch | None = None,
     ) -> Remembered:
-        """Store a memory unless it is known word for word; see `MemoryStore.remember`."""
+        """Store a memory unless it is known; see `MemoryStore.remember`."""
         async with self._database.transaction(scope.tenant_id) as connection:
             earlier = await earlier_result(connection, scope.tenant_id, request)
             if earlier is not None:
                 return await self._answer_again(connection, scope, earlier)
-            known_id = await _same_text(connection, scope, new.memory.content, now)
+            known_id, outcome = await _known(connection, scope, new.memory, says_same, now)
             if known_id is None:
                 await self._store(connection, scope, new, now, merge_units_at)
-                remembered = Remembered(new.memory, RememberOutcome.CREATED)
+                remembered = Remembered(new.memory, outcome)
             else:
                 known = await _live(connection, scope, known_id)
-                remembered = Remembered(known, RememberOutcome.REDUNDANT, (known_id,))
+                remembered = Remembered(known, outcome, (known_id,))
             stated = await self._state(connection, scope, remembered.memory.memory_id, facts, now)
             added, bags = stated.added, stated.bags
             if known_id is None:
                 added, bags = added + _added(new, memories=1, replaced=None), (*bags, new.bag)
+            uses = {**stated.confirmed, **({known_id: 1} if known_id else {})}
+            await count_uses(connection, scope.tenant_id, scope.namespace_id, uses, now)
             await self._units.count(connection, scope.tenant_id, scope.namespace_id, added, count_units(bags))
             if known_id is None and any(fact.adopts for fact in facts):
                 remembered = Remembered(await _live(connection, scope, new.memory.memory_id), RememberOutcome.CREATED)
@@ -111,6 +117,9 @@ class PostgresMemoryStore:
                 breaking=stated.changed,
                 addition=_addition(scope, new if known_id is None else None, facts),
             )
+            if known_id is None:
+                generation = self._units.generation
+                await refuse_if_doubted(connection, scope.tenant_id, scope.namespace_id, generation, watch, now)
         return remembered
 
     async def update(
@@ -225,12 +234,27 @@ async def _live(connection: Connection, scope: Scope, memory_id: UUID) -> Memory
     return memory
 
 
-async def _same_text(connection: Connection, scope: Scope, text: str, now: datetime) -> UUID | None:
-    digest = content_hash(text)
+async def _known(
+    connection: Connection, scope: Scope, new: Memory, says_same: UUID | None, now: datetime
+) -> tuple[UUID | None, RememberOutcome]:
+    known_id = await _same_text(connection, scope, new, now)
+    if known_id is not None:
+        return known_id, RememberOutcome.REDUNDANT
+    if says_same is not None:
+        place = {"tenant_id": scope.tenant_id, "namespace_id": scope.namespace_id, "memory_ids": [says_same]}
+        row = await (await connection.execute(MEMORY_SQL["lock"], place)).fetchone()
+        if row is not None and row[2] == MemoryState.ACTIVE:
+            return says_same, RememberOutcome.MERGED
+    return None, RememberOutcome.CREATED
+
+
+async def _same_text(connection: Connection, scope: Scope, new: Memory, now: datetime) -> UUID | None:
+    digest = content_hash(new.content)
     place = {
         "tenant_id": scope.tenant_id,
         "namespace_id": scope.namespace_id,
         "content_hash": digest,
+        "session_id": new.session_id,
         "now": now,
         "key": f"{scope.tenant_id}/{scope.namespace_id}/{digest.hex()}",
     }

@@ -11,8 +11,9 @@ from rearview.adapters.postgres.consequences import bump_epoch, enqueue_close_wi
 from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.event_rows import event_of
 from rearview.adapters.postgres.facts import FactsWritten, FactWriter
+from rearview.adapters.postgres.known_statements import refuse_if_doubted
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
-from rearview.adapters.postgres.memory_rows import insert_memories, read_memories, replace_memory
+from rearview.adapters.postgres.memory_rows import count_uses, insert_memories, read_memories, replace_memory
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records, float_bytes, floats_of
 from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
@@ -23,6 +24,7 @@ from rearview.domain.memory import Memory, MemoryState
 from rearview.domain.names import SessionName
 from rearview.domain.turn_text import asks
 from rearview.domain.unit_projection import KeywordStatistics
+from rearview.ports.known_statements import Doubted
 from rearview.ports.session_index import IndexedBatch, OpenEpisode, PendingEvents
 from rearview.ports.working_memory import SessionKey
 
@@ -79,7 +81,12 @@ class PostgresSessionIndex:
     async def write(self, batch: IndexedBatch, *, now: datetime) -> bool:
         """Write a batch in one transaction; see `SessionIndex.write`."""
         session = batch.pending.session
-        tenant_id, namespace_id = session.tenant_id, session.namespace_id
+        try:
+            return await self._write(batch, session.tenant_id, session.namespace_id, now)
+        except Doubted:
+            return False
+
+    async def _write(self, batch: IndexedBatch, tenant_id: UUID, namespace_id: UUID, now: datetime) -> bool:
         async with self._database.transaction(tenant_id) as connection:
             if await _has_changed(connection, batch):
                 return False
@@ -92,11 +99,12 @@ class PostgresSessionIndex:
             if batch.grown:
                 await self._units.grow(connection, tenant_id, namespace_id, batch.grown)
             written = await self._facts.write(connection, tenant_id, namespace_id, batch.facts, now)
-            await _write_session(connection, batch, written.superseded, now)
+            await _write_session(connection, batch, written, now)
             await self._count(connection, batch, written)
             if batch.speakers:
-                await _know_speakers(connection, session, batch.speakers)
+                await _know_speakers(connection, batch.pending.session, batch.speakers)
             await _write_consequences(connection, batch, now, breaking=written.changed)
+            await refuse_if_doubted(connection, tenant_id, namespace_id, self._units.generation, batch.watch, now)
         return True
 
     async def merge_fresh_units(self, tenant_id: UUID, namespace_id: UUID, *, limit: int) -> int:
@@ -165,9 +173,7 @@ async def _has_changed(connection: Connection, batch: IndexedBatch) -> bool:
     )
 
 
-async def _write_session(
-    connection: Connection, batch: IndexedBatch, superseded: Mapping[UUID, tuple[UUID, ...]], now: datetime
-) -> None:
+async def _write_session(connection: Connection, batch: IndexedBatch, facts: FactsWritten, now: datetime) -> None:
     place: dict[str, Any] = {**_place(batch.pending.session), "now": now}
     if batch.links:
         links = as_records(
@@ -190,7 +196,7 @@ async def _write_session(
                 "capture": {
                     "reason": capture.reason,
                     "stage_milliseconds": dict(capture.stage_milliseconds),
-                    "superseded_ids": [str(memory_id) for memory_id in superseded.get(capture.event_id, ())],
+                    "superseded_ids": [str(memory_id) for memory_id in facts.superseded.get(capture.event_id, ())],
                 },
             }
             for capture in batch.captures
@@ -198,11 +204,12 @@ async def _write_session(
         await connection.execute(_SQL["capture_events"], {**place, "captures": captures})
     if batch.strengthened:
         strengthened = as_records(
-            {"memory_id": one.memory_id, "times": one.times, "first_said_at": one.first_said_at}
-            for one in batch.strengthened
+            {"memory_id": one.memory_id, "first_said_at": one.first_said_at} for one in batch.strengthened
         )
-        for name in ("strengthen", "said_earlier"):
-            await connection.execute(_SQL[name], {**place, "strengthened": strengthened})
+        await connection.execute(_SQL["said_earlier"], {**place, "strengthened": strengthened})
+    session = batch.pending.session
+    uses = {**facts.confirmed, **{one.memory_id: one.times for one in batch.strengthened}}
+    await count_uses(connection, session.tenant_id, session.namespace_id, uses, now)
     await connection.execute(_SQL["drop_windows"], place)
     if batch.windows.turns:
         windows = as_records(_window_record(turn) for turn in batch.windows.turns)

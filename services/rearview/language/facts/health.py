@@ -7,6 +7,7 @@ _ZH_CAUSE = "(?P<list>(?!什么|这|那|任何|所有|他|她|你|您)[^，。�
 _EN_CAUSE = (
     r"(?P<list>(?!any|everything|nothing|it\b|that\b|this\b|you\b)[a-z\u4e00-\u9fff][a-z\u4e00-\u9fff ,']{0,50}?)"
 )
+_ZH_MORE = r"(?:(?:\s+|而且|并且|所以|因此).+)?"
 _ZH_CONDITION = (
     "(?P<value>[^，。的]{0,6}?(?:糖尿病|高血压|低血压|高血脂|哮喘|乳糖不耐受?|胃病|胃炎|心脏病|关节炎|痛风|贫血|失眠|鼻炎"
     "|湿疹|癫痫|抑郁症|焦虑症|偏头痛|甲亢|甲减|近视|色盲|颈椎病))"
@@ -22,7 +23,7 @@ RULES: tuple[FactRule, ...] = (
     zh("allergy", f"{ZH_SELF}(?:没有|不再|不会|不)对{_ZH_CAUSE}过敏", denied=True, stance=Stance.NEGATION),
     zh("allergy", f"{ZH_SELF}对{_ZH_CAUSE}(?:并)?不(?:会)?过敏", denied=True, stance=Stance.NEGATION),
     zh("allergy", f"{ZH_SELF}对{_ZH_CAUSE}(?:都|有点|有些|也)*(?:严重|特别|非常)过敏", strength=Strength.STRONG),
-    zh("allergy", f"{ZH_SELF}对{_ZH_CAUSE}(?:都|有点|有些|也|会)*过敏"),
+    zh("allergy", f"{ZH_SELF}对{_ZH_CAUSE}(?:都|有点|有些|也|会)*过敏{_ZH_MORE}"),
     zh("allergy", f"{ZH_SELF}(?:一)?[吃喝碰闻](?P<list>[^，。不对没]{{1,10}}?)(?:就|都|会)+过敏"),
     zh("allergy", f"{ZH_SELF}(?:有)?(?P<list>(?![对没无会不是吃喝有])[^，。不对没]{{1,10}}?)过敏"),
     en(

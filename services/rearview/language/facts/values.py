@@ -23,6 +23,12 @@ _EN_VERB = re.compile(
 )
 _ZH_PARTICLE = re.compile("(?:了|啊|呢|吧|啦|哦|呀)+$")
 _LIST = re.compile(r"\s*(?:、|，|,\s*and\s|,|和|跟|以及|还有|\sand\s|\s&\s)\s*")
+# After a comma (or "and") a clause of its own begins with who or what it is about; a thing of a list does not.
+_OWN_CLAUSE = re.compile(
+    r"(?:\s*[,，;；]\s*(?:and\s|so\s|but\s)?|\sand\s)\s*(?:my|i|it|its|they|he|she|we|you|this|that|which|who|because|since|as|so"
+    r"|please|even|but|especially|if|when|whenever|there)\b.*|\s*[,，;；]\s*(?:我|它|他|她|会|喉咙|一[吃喝碰闻]|所以|因为|请).*",
+    re.IGNORECASE | re.DOTALL,
+)
 _MAX_ITEM_CHARACTERS, _MAX_ITEM_BLANKS = 24, 2
 _NAMED = re.compile(r"([^()]{1,40}) \(([^()]{1,40})\)")
 _TRAILING_DE = re.compile("(?<=..)的$")
@@ -82,10 +88,14 @@ def relation_words() -> tuple[str, ...]:
 
 
 def things(written: str) -> list[str]:
-    """The items of a list of short things; "helping people and making friends" is one thing."""
-    items = [_SOME.sub("", item) for item in _LIST.split(written) if item]
+    """The items of a list of short things; "helping people and making friends" is one thing.
+
+    A clause of its own after them is none of them: "shellfish, my throat swells up".
+    """
+    listed = _OWN_CLAUSE.sub("", written) or written
+    items = [_SOME.sub("", item) for item in _LIST.split(listed) if item]
     short = all(len(item) <= _MAX_ITEM_CHARACTERS and item.count(" ") <= _MAX_ITEM_BLANKS - 1 for item in items)
-    return items if short and items else [written]
+    return items if short and items else [listed]
 
 
 def _forms(plain: str) -> Iterator[str]:

@@ -43,7 +43,7 @@ WRITE = Tool(
         "the user asked to be remembered. Write it as a full sentence that is understood without the conversation. "
         "Do not store greetings, small talk, one-off wishes or general knowledge; to replace what is stored already, "
         'use memory_update. Example: {"content": "The user is allergic to peanuts.", "type": "constraint", '
-        '"priority": 0.9}. Writing the same text again changes nothing (outcome "redundant").'
+        '"priority": 0.9}. Writing the same again changes nothing (outcome "redundant", or "merged" in other words).'
     ),
     takes={
         "content": Text(

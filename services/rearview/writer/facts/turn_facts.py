@@ -19,6 +19,7 @@ from rearview.domain.turn_text import memory_unit_text
 from rearview.domain.unit_projection import KeywordStatistics, SearchUnit, UnitProjection, indexed_terms
 from rearview.ports.analyzer import Analysis
 from rearview.ports.embedder import Embedder
+from rearview.ports.fact_words import StatingTurn
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.session_index import PendingEvents
 from rearview.ports.stated_facts import SourceEvent, StatedFact
@@ -121,6 +122,37 @@ class FactMaker:
         chosen = next(same, drafts[0] if len(drafts) == 1 else None)
         return None if chosen is None else _stated(as_adopted(chosen, memory), None, None, adopts=True)
 
+    async def of_same_claim(
+        self,
+        scope: Scope,
+        fact: Memory,
+        said: StatingTurn | Memory,
+        analysis: Analysis,
+        now: datetime,
+    ) -> StatedFact | None:
+        """Return a fact as a turn or a memory states it, which stated it before; None where it does not any more.
+
+        Raises:
+            ModelUnavailable: a model was to read or embed and could not.
+        """
+        if isinstance(said, Memory):
+            drafts = await self._of_text(scope, said, analysis, now)
+        else:
+            readings = await self.read(scope.tenant_id, [said.turn], said.earlier)
+            reading = readings.get(said.turn.event_id)
+            source = _source(said.turn, analysis, said.session_id)
+            drafts = self._drafter.drafts(source, reading, now) if reading else []
+        same = next((draft for draft in drafts if not draft.ends and _claim_of(draft.memory) == _claim_of(fact)), None)
+        if same is None:
+            return None
+        draft = replace(
+            same,
+            memory=replace(same.memory, memory_id=fact.memory_id, type=fact.type),
+            value=replace(same.value, memory_id=fact.memory_id),
+        )
+        units = await self._units(scope.namespace_id, [(draft, analysis)], KeywordStatistics())
+        return _stated(draft, None, units[fact.memory_id])
+
     async def _of_text(self, scope: Scope, memory: Memory, analysis: Analysis, now: datetime) -> list[DraftedFact]:
         event = Event(memory.memory_id, EventRole.USER, memory.content, memory.occurred_at)
         reading = (await self._statements.read(scope.tenant_id, [event])).get(event.event_id)
@@ -194,6 +226,11 @@ def _kept(decision: CaptureDecision) -> CaptureDecision:
 def _attribute_of(draft: DraftedFact) -> tuple[str, str]:
     fact = draft.memory.fact
     return (fact.subject, fact.attribute) if fact else ("", "")
+
+
+def _claim_of(memory: Memory) -> tuple[str, str, str, bool] | None:
+    fact = memory.fact
+    return (fact.subject, fact.attribute, fact.value_key, fact.denied) if fact else None
 
 
 def _source(event: Event, analysis: Analysis, session_id: str) -> Source:

@@ -184,5 +184,7 @@ WHERE tenant_id = %(tenant_id)s AND receipt_id = %(receipt_id)s
 SELECT memory_ids || event_ids FROM forget_receipt WHERE tenant_id = %(tenant_id)s AND receipt_id = %(receipt_id)s
 
 -- name: rewritten
-SELECT DISTINCT (link ->> 'memory_id')::uuid FROM forget_receipt CROSS JOIN LATERAL jsonb_array_elements(cut) AS link
+SELECT (link ->> 'memory_id')::uuid FROM forget_receipt CROSS JOIN LATERAL jsonb_array_elements(cut) AS link
 WHERE tenant_id = %(tenant_id)s AND receipt_id = %(receipt_id)s
+UNION
+SELECT unnest(reworded) FROM forget_receipt WHERE tenant_id = %(tenant_id)s AND receipt_id = %(receipt_id)s

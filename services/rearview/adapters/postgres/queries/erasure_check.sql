@@ -12,7 +12,8 @@ WHERE r.tenant_id = %(tenant_id)s AND r.receipt_id = %(receipt_id)s
 
 -- name: rows_of
 SELECT 'postgres.memory' AS place, count(*) AS found FROM memory
-WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(ids)s)
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
+  AND (memory_id = ANY (%(ids)s) OR fact_source_id = ANY (%(ids)s) AND state <> 4)
 UNION ALL SELECT 'postgres.event', count(*) FROM event
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND event_id = ANY (%(ids)s)
 UNION ALL SELECT 'postgres.memory_event', count(*) FROM memory_event
@@ -34,6 +35,8 @@ UNION ALL SELECT 's3.cold_segment', count(*) FROM cold_dead
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
   AND (memory_id = ANY (%(ids)s) OR memory_id IN (
     SELECT (link ->> 'memory_id')::uuid FROM forget_receipt r CROSS JOIN LATERAL jsonb_array_elements(r.cut) AS link
+    WHERE r.tenant_id = %(tenant_id)s AND r.receipt_id = %(receipt_id)s
+    UNION SELECT unnest(r.reworded) FROM forget_receipt r
     WHERE r.tenant_id = %(tenant_id)s AND r.receipt_id = %(receipt_id)s))
 
 -- Answers and requests name what they are about by resource names, which end in ids.

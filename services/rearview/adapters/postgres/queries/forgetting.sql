@@ -10,7 +10,7 @@ WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_
 ORDER BY sequence
 
 -- What is derived goes when its last source does (derived_of), whatever session it was first told in. A fact that was
--- remembered by request stays when a session that only said it again goes.
+-- remembered by request, or made of a turn of its own, stays when a turn that only said it again goes.
 -- name: memories_of_session
 SELECT memory_id FROM memory
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s AND session_id <> ''
@@ -19,7 +19,7 @@ UNION
 SELECT l.memory_id FROM memory_event l
 JOIN memory m ON m.tenant_id = l.tenant_id AND m.namespace_id = l.namespace_id AND m.memory_id = l.memory_id
 WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.event_id = ANY (%(event_ids)s) AND m.state <> 4
-  AND l.repeats IS NULL AND NOT m.derived AND m.fact_source_id IS DISTINCT FROM m.memory_id
+  AND l.repeats IS NULL AND NOT m.derived AND (m.fact_source_id IS NULL OR m.fact_source_id = l.event_id)
 
 -- Other sessions that said again what this one had said first.
 -- name: repeating_sessions
@@ -67,14 +67,20 @@ WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.me
     WHERE o.tenant_id = l.tenant_id AND o.namespace_id = l.namespace_id AND o.event_id = l.event_id
       AND m.state <> 4 AND NOT m.memory_id = ANY (%(memory_ids)s) AND (f.derived OR NOT m.derived))
 
--- Facts and summaries that were made of these events or memories, with how many other sources each has left.
+-- Facts and summaries that were made of these events or memories, with how many other sources each has left, and whether
+-- their words are of what goes. A summary quotes facts, so it is of those, too, that are to be worded anew.
 -- name: derived_of
 WITH touched AS (
   SELECT l.memory_id FROM memory_event l
   WHERE l.tenant_id = %(tenant_id)s AND l.namespace_id = %(namespace_id)s AND l.event_id = ANY (%(event_ids)s)
   UNION
   SELECT s.memory_id FROM memory_source s
-  WHERE s.tenant_id = %(tenant_id)s AND s.namespace_id = %(namespace_id)s AND s.source_memory_id = ANY (%(memory_ids)s))
+  WHERE s.tenant_id = %(tenant_id)s AND s.namespace_id = %(namespace_id)s
+    AND s.source_memory_id = ANY (%(memory_ids)s::uuid[] || %(reworded)s::uuid[])
+  UNION
+  SELECT c.memory_id FROM memory c
+  WHERE c.tenant_id = %(tenant_id)s AND c.namespace_id = %(namespace_id)s
+    AND c.fact_source_id = ANY (%(event_ids)s::uuid[] || %(memory_ids)s::uuid[]))
 SELECT m.memory_id, m.derived, m.type = 7 AS summary,
        (SELECT count(*) FROM memory_event l
         JOIN event e ON e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id
@@ -83,7 +89,8 @@ SELECT m.memory_id, m.derived, m.type = 7 AS summary,
        + (SELECT count(*) FROM memory_source s
           JOIN memory o ON o.tenant_id = s.tenant_id AND o.namespace_id = s.namespace_id AND o.memory_id = s.source_memory_id
           WHERE s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
-            AND o.state <> 4 AND NOT o.memory_id = ANY (%(memory_ids)s)) AS sources
+            AND o.state <> 4 AND NOT o.memory_id = ANY (%(memory_ids)s)) AS sources,
+       coalesce(m.fact_source_id = ANY (%(event_ids)s::uuid[] || %(memory_ids)s::uuid[]), false) AS carries_words
 FROM touched t
 JOIN memory m ON m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = t.memory_id
 WHERE m.state <> 4 AND m.fact_subject IS NOT NULL AND NOT m.memory_id = ANY (%(memory_ids)s)
@@ -138,9 +145,10 @@ WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
 
 -- name: keep_receipt
 INSERT INTO forget_receipt (tenant_id, receipt_id, namespace_id, namespace, state, principal, reason, session_id, memory_ids,
-                            event_ids, tombstoned_at, purge_after, cut, stale_units)
+                            event_ids, tombstoned_at, purge_after, cut, stale_units, reworded)
 VALUES (%(tenant_id)s, %(receipt_id)s, %(namespace_id)s, %(namespace)s, 1, %(principal)s, %(reason)s, %(session_id)s,
-        %(memory_ids)s, %(event_ids)s, %(now)s, %(purge_after)s, %(cut)s, %(stale_units)s)
+        %(memory_ids)s, %(event_ids)s, %(now)s, %(purge_after)s, %(cut)s, %(stale_units)s,
+        %(reworded)s)
 
 -- name: receipt
 SELECT receipt_id, namespace_id, namespace, state, session_id, memory_ids, event_ids, tombstoned_at, purge_after, purged_at,
@@ -263,14 +271,14 @@ LIMIT %(limit)s
 SELECT DISTINCT session_id FROM event
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND event_id = ANY (%(event_ids)s)
 
--- Memories made of these turns, each with whether it is made of nothing else.
+-- Memories made of these turns, each with whether it is made of nothing else. What a turn only confirms is not made of it.
 -- name: memories_of_turns
 SELECT m.memory_id, m.type = 1 AS episode, m.tier = 3 AS cold, bool_and(l.event_id = ANY (%(event_ids)s)) AS whole
 FROM memory m
 JOIN memory_event l ON l.tenant_id = m.tenant_id AND l.namespace_id = m.namespace_id AND l.memory_id = m.memory_id
 JOIN event e ON e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id
 WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.state <> 4 AND NOT m.derived
-  AND l.repeats IS NULL AND NOT e.tombstoned
+  AND l.repeats IS NULL AND NOT e.tombstoned AND (m.fact_source_id IS NULL OR m.fact_source_id = l.event_id)
   AND m.memory_id IN (
     SELECT t.memory_id FROM memory_event t
     WHERE t.tenant_id = %(tenant_id)s AND t.namespace_id = %(namespace_id)s AND t.event_id = ANY (%(event_ids)s)

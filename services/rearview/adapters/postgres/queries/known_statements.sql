@@ -1,5 +1,9 @@
 -- What a namespace may know already of what a batch of turns says.
 
+-- How often the namespace was written to: whoever has counted its own write holds the row, and is told of all others'.
+-- name: writes
+SELECT writes FROM namespace_statistics WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
+
 -- name: candidates
 -- Vector candidates come from the search tables, whose vectors are smoothed: they propose, and are compared afresh.
 WITH asked AS (
@@ -32,5 +36,5 @@ JOIN units u ON u.unit_id = p.unit_id
 JOIN memory m ON m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = u.memory_id
   AND m.state = 1 AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
 LEFT JOIN event e ON e.tenant_id = %(tenant_id)s AND e.namespace_id = %(namespace_id)s AND e.event_id = u.unit_id
-WHERE (e.event_id IS NOT NULL AND NOT e.tombstoned) OR (e.event_id IS NULL AND m.type = 3 AND m.origin = 1)
+WHERE (e.event_id IS NOT NULL AND NOT e.tombstoned) OR (e.event_id IS NULL AND m.type NOT IN (1, 7) AND m.origin = 1 AND NOT m.derived)
 ORDER BY p.number, u.unit_id

@@ -5,6 +5,20 @@ SELECT memory_id, version, state FROM memory
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(memory_ids)s)
 ORDER BY memory_id FOR UPDATE
 
+-- Said again is used again. Rows come in the order of their ids, so that two transactions never wait for each other.
+-- name: count_uses
+INSERT INTO memory_stats AS s (tenant_id, namespace_id, memory_id, access_count, last_accessed_at)
+SELECT %(tenant_id)s, %(namespace_id)s, r.memory_id, r.times, %(now)s
+FROM json_to_recordset(%(uses)s::json) AS r (memory_id uuid, times bigint) ORDER BY r.memory_id
+ON CONFLICT (tenant_id, namespace_id, memory_id) DO UPDATE
+SET access_count = s.access_count + excluded.access_count,
+    last_accessed_at = greatest(s.last_accessed_at, excluded.last_accessed_at)
+
+-- name: not_hot
+SELECT memory_id FROM memory
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(memory_ids)s) AND tier <> 1
+ORDER BY memory_id
+
 -- name: read
 SELECT m.memory_id, m.type, m.state, m.tier, m.content, m.priority, m.pinned, m.labels, m.metadata, m.entities, m.intent,
        m.valence, m.intensity, m.origin, m.trust, m.confidence, m.valid_from, m.valid_to, m.occurred_at, m.occurred_until,

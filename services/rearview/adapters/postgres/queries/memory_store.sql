@@ -4,8 +4,9 @@
 -- name: lock_text
 SELECT pg_advisory_xact_lock(hashtextextended(%(key)s, 1))
 
+-- What goes with a session, or with another memory, cannot stand for what is to be remembered by itself.
 -- name: find_same
 SELECT memory_id FROM memory
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND content_hash = %(content_hash)s AND state = 1
-  AND trust = 3 AND (expires_at IS NULL OR expires_at > %(now)s)
+  AND trust = 3 AND NOT derived AND session_id IN ('', %(session_id)s) AND (expires_at IS NULL OR expires_at > %(now)s)
 ORDER BY created_at, memory_id LIMIT 1

@@ -106,13 +106,13 @@ ON CONFLICT (tenant_id, namespace_id, keyword) DO UPDATE SET units = f.units + e
 
 -- name: count_units
 INSERT INTO namespace_statistics AS s (tenant_id, namespace_id, units, keyword_total, chinese_units, english_units, memories,
-                                       bytes)
+                                       bytes, writes)
 VALUES (%(tenant_id)s, %(namespace_id)s, %(units)s, %(keyword_total)s, %(chinese_units)s, %(english_units)s, %(memories)s,
-        %(bytes)s)
+        %(bytes)s, 1)
 ON CONFLICT (tenant_id, namespace_id) DO UPDATE
 SET units = s.units + excluded.units, keyword_total = s.keyword_total + excluded.keyword_total,
     chinese_units = s.chinese_units + excluded.chinese_units, english_units = s.english_units + excluded.english_units,
-    memories = s.memories + excluded.memories, bytes = s.bytes + excluded.bytes
+    memories = s.memories + excluded.memories, bytes = s.bytes + excluded.bytes, writes = s.writes + 1
 
 -- name: statistics
 SELECT units, keyword_total FROM namespace_statistics WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s

@@ -53,21 +53,13 @@ WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND event_id
 SELECT event_id FROM open_window
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s ORDER BY sequence
 
--- A turn's memory that is a fact, too, has its link already.
+-- A turn's memory that is a fact, too, has its link already; that the turn repeats it is known only now.
 -- name: link_events
 INSERT INTO memory_event (tenant_id, namespace_id, session_id, memory_id, event_id, sequence, repeats)
 SELECT %(tenant_id)s, %(namespace_id)s, %(session_id)s, r.memory_id, r.event_id, r.sequence, r.repeats
 FROM json_to_recordset(%(links)s::json) AS r (memory_id uuid, event_id uuid, sequence bigint, repeats uuid)
-ON CONFLICT DO NOTHING
-
--- Said again is used again. Rows come in the order of their ids, so that two transactions never wait for each other.
--- name: strengthen
-INSERT INTO memory_stats AS s (tenant_id, namespace_id, memory_id, access_count, last_accessed_at)
-SELECT %(tenant_id)s, %(namespace_id)s, r.memory_id, r.times, %(now)s
-FROM json_to_recordset(%(strengthened)s::json) AS r (memory_id uuid, times bigint) ORDER BY r.memory_id
-ON CONFLICT (tenant_id, namespace_id, memory_id) DO UPDATE
-SET access_count = s.access_count + excluded.access_count,
-    last_accessed_at = greatest(s.last_accessed_at, excluded.last_accessed_at)
+ON CONFLICT (tenant_id, namespace_id, memory_id, event_id) DO UPDATE SET repeats = excluded.repeats
+WHERE memory_event.repeats IS NULL AND excluded.repeats IS NOT NULL
 
 -- The earliest time counts, where a memory is one statement; an episode keeps the time of its own turns.
 -- name: said_earlier
