@@ -33,6 +33,7 @@ from rearview.language.signals import turn_signals
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.recall_store import IndexRecall
 from rearview.ports.reranker import Reranker
+from rearview.retriever.asked import RecallLimits
 from rearview.retriever.cold_reading import TieredMemoryReader
 from rearview.retriever.cold_stage import ColdStage
 from rearview.retriever.config import RetrieverConfig
@@ -42,7 +43,7 @@ from rearview.retriever.get_recall_trace import GetRecallTrace
 from rearview.retriever.get_working_memory import GetWorkingMemory
 from rearview.retriever.index_sampler import IndexSampler
 from rearview.retriever.list_memories import ListMemories
-from rearview.retriever.recall import Recall, RecallLimits
+from rearview.retriever.recall import Recall
 from rearview.retriever.recall_recorder import BackgroundRecorder
 from rearview.retriever.recent_turns import LoggedRecentTurns
 from rearview.retriever.reranking import RerankStage

@@ -14,7 +14,7 @@ from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
 from rearview.adapters.postgres.bounded_connection import LONGEST_SILENCE_SECONDS, BoundedConnection
-from rearview.adapters.postgres.round_trip import Reading, read_at_once
+from rearview.adapters.postgres.round_trip import Reading, numbered, read_at_once
 from rearview.domain.errors import Conflict, DeadlineExceeded, Overloaded, Unavailable
 
 Connection: TypeAlias = AsyncConnection[TupleRow]
@@ -106,6 +106,19 @@ class Database:
         with translated_errors():
             async with self._bounded(timeout_seconds) as connection:
                 return await read_at_once(connection, tenant_id, readings, timeout_seconds)
+
+    async def rows(
+        self,
+        tenant_id: UUID | None,
+        statement: LiteralString,
+        parameters: Mapping[str, Any],
+        *,
+        timeout_seconds: float,
+        as_dictionaries: bool = False,
+    ) -> list[Any]:
+        """Return the rows of one statement, read for `tenant_id` in one round trip. Raises as `transaction`."""
+        reading = Reading(numbered(statement), parameters, as_dictionaries)
+        return (await self.read(tenant_id, [reading], timeout_seconds=timeout_seconds))[0]
 
     @asynccontextmanager
     async def _bounded(self, timeout_seconds: float | None) -> AsyncIterator[BoundedConnection]:

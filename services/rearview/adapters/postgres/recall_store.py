@@ -74,10 +74,8 @@ class PostgresRecallStore:
         """Return the generation that is searched; None before anything was indexed."""
         age = time.monotonic() - self._generation_read_at
         if fresh or self._generation is None or age > _GENERATION_AGE.total_seconds():
-            async with self._database.transaction(None, timeout_seconds=5.0) as connection:
-                cursor = await connection.execute(self._general["current_generation"])
-                row = await cursor.fetchone()
-            self._generation = Generation(*row) if row else None
+            rows = await self._database.rows(None, self._general["current_generation"], {}, timeout_seconds=5.0)
+            self._generation = Generation(*rows[0]) if rows else None
             self._generation_read_at = time.monotonic()
         return self._generation
 
@@ -118,12 +116,13 @@ class PostgresRecallStore:
 
     async def anything_stored(self, tenant_id: UUID, namespace_ids: Sequence[UUID], *, timeout_seconds: float) -> bool:
         """Return whether any of the namespaces holds an active memory or a turn."""
-        async with self._database.transaction(tenant_id, timeout_seconds=timeout_seconds) as connection:
-            cursor = await connection.execute(
-                self._general["anything_stored"], {"tenant": tenant_id, "namespaces": list(namespace_ids)}
-            )
-            row = await cursor.fetchone()
-        return bool(row and row[0])
+        rows = await self._database.rows(
+            tenant_id,
+            self._general["anything_stored"],
+            {"tenant": tenant_id, "namespaces": list(namespace_ids)},
+            timeout_seconds=timeout_seconds,
+        )
+        return bool(rows and rows[0][0])
 
     async def explain(
         self, tenant_id: UUID, searches: Sequence[Search], generation: Generation | None, *, timeout_seconds: float
