@@ -31,6 +31,7 @@ from rearview.retriever.cold_stage import LEAST_SECONDS, ColdStage
 from rearview.retriever.course import Course
 from rearview.retriever.deadline import Deadline
 from rearview.retriever.index_sampler import IndexSampler
+from rearview.retriever.newest_turns import ids_of, newest_candidates
 from rearview.retriever.own_text_stage import OwnTextStage
 from rearview.retriever.question import Question, QuestionReader
 from rearview.retriever.ranking import Ranking
@@ -219,6 +220,7 @@ class Recall:
             by_memory=query.group_by_memory,
             floor=self._limits.floor,
             facts_apart=MemoryType.FACT in query.filter.types,
+            newest=ids_of(ranking.newest),
         )
         return _Picked(ranking, shortlist, ranked, ranker, selection)
 
@@ -233,17 +235,18 @@ class Recall:
             self._scorer.score(search, one, working if at == 0 else (), question)
             for at, (search, one) in enumerate(zip(searches, found, strict=True))
         ]
-        return Ranking([one for one in scored if one is not None])
+        newest = newest_candidates(searches[0], found[0], working)
+        return Ranking([one for one in scored if one is not None], newest)
 
     def _shortlist(self, query: RecallQuery, ranking: Ranking, spare: int) -> list[Candidate]:
         wanted = query.top_k + spare
         if self._reranking is not None and query.rerank:
             wanted = max(wanted, self._reranking.depth)
         if not query.group_by_memory:
-            return ranking.best(wanted)
+            return [*ranking.best(wanted), *ranking.newest]
         candidates = ranking.best(None)
         first_groups = set(list(dict.fromkeys(candidate.group_id for candidate in candidates))[:wanted])
-        return [candidate for candidate in candidates if candidate.group_id in first_groups]
+        return [*(candidate for candidate in candidates if candidate.group_id in first_groups), *ranking.newest]
 
     async def _explain(
         self,

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, LiteralString
 from uuid import UUID
 
@@ -90,6 +90,7 @@ class PostgresRecallStore:
                 search,
                 counted=next(answers)[0],
                 turns=next(answers) if search.raw_turns else [],
+                newest=next(answers) if search.newest_since else [],
                 units=next(answers) if generation else [],
                 warm=next(answers) if generation else [],
                 segments=next(answers),
@@ -154,16 +155,20 @@ class PostgresRecallStore:
 
     def _readings(self, search: Search, generation: Generation | None) -> list[Reading]:
         parameters = search_parameters(search)
-        statements = [self._general["statistics"]]
+        readings = [Reading(numbered(self._general["statistics"]), parameters)]
+        raw_turns = numbered(self._general["raw_turns"])
         if search.raw_turns:
-            statements.append(self._general["raw_turns"])
+            readings.append(Reading(raw_turns, parameters))
+        if search.newest_since:
+            readings.append(Reading(raw_turns, {**parameters, **_newest(search, search.newest_since)}))
+        statements: list[LiteralString] = []
         if generation is not None:
             statements += [
                 _search_statement(generation.ordinal),
                 load_queries("recall_warm", generation.ordinal)["search"],
             ]
         statements.append(self._cold["segments"])
-        return [Reading(numbered(statement), parameters) for statement in statements]
+        return readings + [Reading(numbered(statement), parameters) for statement in statements]
 
     def _contents(self, tenant_id: UUID, chosen: Chosen, memories_statement: LiteralString) -> list[Reading]:
         place = {"tenant": tenant_id, "namespace": chosen.scope.namespace_id}
@@ -183,6 +188,7 @@ def _found(
     search: Search,
     counted: Sequence[Any],
     turns: Sequence[Sequence[Any]],
+    newest: Sequence[Sequence[Any]],
     units: Sequence[Sequence[Any]],
     warm: Sequence[Sequence[Any]],
     segments: Sequence[Sequence[Any]],
@@ -199,13 +205,18 @@ def _found(
     )
     return Found(
         units=of_all_tiers([_units(units), _units(warm)], search.route_limit(statistics)),
-        turns=tuple(
-            FoundTurn(event_id, session_id, EventRole(role), speaker, occurred_at, score or 0.0)
-            for event_id, session_id, role, speaker, occurred_at, score in turns
-        ),
+        turns=_turns(turns),
+        newest=_turns(newest),
         statistics=statistics,
         exact_vectors=all(scans) if scans else None,
         segments=tuple(map(segment_of, segments)),
+    )
+
+
+def _turns(rows: Sequence[Sequence[Any]]) -> tuple[FoundTurn, ...]:
+    return tuple(
+        FoundTurn(event_id, session_id, EventRole(role), speaker, occurred_at, score or 0.0)
+        for event_id, session_id, role, speaker, occurred_at, score in rows
     )
 
 
@@ -266,6 +277,17 @@ def search_parameters(search: Search) -> dict[str, Any]:
         "limit": search.limit,
         "candidate_budget": CANDIDATE_BUDGET,
         "scan_limit": TIME_SCAN_LIMIT,
+    }
+
+
+def _newest(search: Search, since: datetime) -> dict[str, Any]:
+    """Return what the parameters of the raw-turn route are for the newest turns: without words it returns these."""
+    return {
+        "keywords": [],
+        "counts": [],
+        "roles": [int(EventRole.USER)],
+        "start": max(since, search.filter.start or since),
+        "limit": search.newest_limit,
     }
 
 
