@@ -84,14 +84,16 @@ async def run_retriever(
         losses = process.metrics.counter(
             "side_effects_lost", "Traces and access counts dropped: queue full, or their store failed.", ("kind",)
         )
-        url = config.database_url.get_secret_value()
+        url, prepares = config.database_url.get_secret_value(), config.prepared_statements
         # Recall has connections of its own, so that lists and traces never make it wait.
         recalling = await stack.enter_async_context(
-            Database(url, max_connections=config.max_connections, settings=dict(RECALL_SETTINGS))
+            Database(url, max_connections=config.max_connections, settings=dict(RECALL_SETTINGS), prepares=prepares)
         )
-        reading = await stack.enter_async_context(Database(url, max_connections=_SMALL_POOL, vectors=False))
+        reading = await stack.enter_async_context(
+            Database(url, max_connections=_SMALL_POOL, vectors=False, prepares=prepares)
+        )
         reading_vectors = await stack.enter_async_context(
-            Database(url, max_connections=1, settings=dict(RECALL_SETTINGS))
+            Database(url, max_connections=1, settings=dict(RECALL_SETTINGS), prepares=prepares)
         )
         redis = await stack.enter_async_context(
             RedisConnection(config.redis_url.get_secret_value(), timeout_seconds=config.working_memory_seconds)

@@ -44,11 +44,23 @@ class Database:
         acquire_timeout_seconds: float = 5.0,
         settings: dict[str, str] | None = None,
         vectors: bool = True,
+        prepares: bool = True,
     ) -> None:
+        """Describe the pool. Without `prepares` no statement is prepared under a name: behind a pooler that gives each
+        transaction another server connection there would be no such name."""
         options = " ".join(f"-c {key}={value}" for key, value in (settings or {}).items())
         kwargs: dict[str, Any] = {"autocommit": True, "connect_timeout": 5, "application_name": "rearview"}
         if options:
             kwargs["options"] = options
+        if not prepares:
+            kwargs["prepare_threshold"] = None
+
+        async def configure(connection: BoundedConnection) -> None:
+            if vectors:
+                await register_vector_async(connection)
+            if prepares:
+                connection.prepared = {}
+
         self._pool: AsyncConnectionPool[BoundedConnection] = AsyncConnectionPool(
             url,
             connection_class=BoundedConnection,
@@ -58,7 +70,7 @@ class Database:
             max_waiting=max_waiting,
             timeout=acquire_timeout_seconds,
             reconnect_timeout=_RECONNECT_SECONDS,
-            configure=register_vector_async if vectors else None,
+            configure=configure,
             check=_still_open,
             open=False,
         )
