@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 if TYPE_CHECKING:
     from rearview.v1.recall_pb2 import RecallTrace, ScoreParts, TraceCandidate
@@ -18,6 +18,7 @@ _REASONS = {
     "same_source": "its turn or fact is there already",
     "gone": "forgotten or replaced meanwhile",
 }
+_SHOWN_FROM = 0.005
 _PARTS = ("relevance", "recency", "frequency", "emotion")
 
 
@@ -50,24 +51,26 @@ def candidates_table(trace: RecallTrace, most: int) -> Table:
     """
     shown = list(trace.candidates[:most])
     used = [part for part in _PARTS if any(getattr(one.score, f"{part}_weight") for one in shown)]
-    table = Table("place", "candidate", "routes", "score", *used, "raw scores", "relevance is made of", box=None)
+    # Names are there to be copied.
+    candidate_column = Column("candidate", no_wrap=True, min_width=max((len(_short(one)) for one in shown), default=0))
+    table = Table("place", candidate_column, "routes", "score", *used, "raw scores", "relevance is made of", box=None)
     for candidate in shown:
         score = candidate.score
         table.add_row(
             str(candidate.rank) if candidate.rank else f"[dim]{_reason(candidate.dropped_because)}[/]",
-            escape(_short(candidate.resource_name)),
+            escape(_short(candidate)),
             " ".join(_routes(candidate)),
             f"{score.total:.3f}",
-            *(f"{getattr(score, part):.2f} x {getattr(score, f'{part}_weight'):.2f}" for part in used),
+            *(f"{getattr(score, part):.2f}\u00d7{getattr(score, f'{part}_weight'):.2f}" for part in used),
             " ".join(_raw(score)) or "-",
             " ".join(f"{name} {value:+.2f}" for name, value in _by_weight(score.fusion_terms)) or "-",
         )
     return table
 
 
-def _short(resource_name: str) -> str:
-    """`memories/ID` or `events/ID`, as its namespace stands above, with its session where it has one."""
-    return "/".join(resource_name.split("/")[2:])
+def _short(candidate: TraceCandidate) -> str:
+    """`memories/ID`, or `sessions/SESSION/events/ID`; its namespace stands above."""
+    return "/".join(candidate.resource_name.split("/")[2:])
 
 
 def _routes(candidate: TraceCandidate) -> Iterator[str]:
@@ -88,7 +91,8 @@ def _raw(score: ScoreParts) -> Iterator[str]:
 
 
 def _by_weight(terms: Mapping[str, float]) -> list[tuple[str, float]]:
-    return sorted(terms.items(), key=lambda term: (-abs(term[1]), term[0]))
+    weighty = [(name, value) for name, value in terms.items() if abs(value) >= _SHOWN_FROM]
+    return sorted(weighty, key=lambda term: (-abs(term[1]), term[0]))
 
 
 def _pairs(values: Mapping[str, float], form: str) -> str:
