@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rearview.client import Client, Turn
-from tests.support.client_steps import indexed
+from tests.support.client_steps import eventually, indexed
 from tests.support.commands import last_json, rearview
 from tests.support.supervised_stack import SupervisedStack
 
@@ -172,6 +172,55 @@ def test_explain_says_what_became_of_a_turn(stack: SupervisedStack, client: Clie
     assert told[0]["redactions"] == ["PHONE"]
     assert told[0]["stage_milliseconds"]["novelty"] > 0
     assert rearview(stack.folder.root, "explain", "nonsense", "--json").returncode == 1
+
+
+def test_explain_says_what_a_recall_did(stack: SupervisedStack, client: Client) -> None:
+    said = (
+        "我对花生过敏，电话 13912345678",
+        "The offsite is in Lisbon in May",
+        "我对花生过敏，电话 13912345678",
+        "椅子要带扶手",
+    )
+    for text in said:
+        client.remember(text)
+    indexed(client)
+    recalled = client.recall(
+        "我对什么过敏，what am I allergic to? 13912345678", top_k=1, no_cache=True, explain_plan=True
+    )
+    asked = recalled.trace.removeprefix("recallTraces/")
+    told = last_json(
+        eventually(
+            lambda: rearview(stack.folder.root, "explain", asked, "--json"),
+            lambda result: result.returncode == 0,
+            "the trace to be written",
+        )
+    )
+    assert "13912345678" not in told["query"]
+    assert "plan" not in told
+    first, *others = told["candidates"]
+    assert first["resource_name"] == recalled.hits[0].memory.name
+    assert first["rank"] == 1
+    assert others
+    assert {one["dropped_because"] for one in others} <= {"below_top_k", "near_duplicate", "below_floor"}
+    assert told["route_counts"]["vector"] > 0
+    planned = last_json(rearview(stack.folder.root, "explain", recalled.trace, "--plan", "--json"))
+    assert "actual time" in planned["plan"]
+
+    shown = rearview(stack.folder.root, "explain", recalled.trace, "--candidates", "2")
+    assert shown.returncode == 0, shown.stderr
+    for expected in (
+        "found by route",
+        "milliseconds",
+        "left out (degraded)",
+        "relevance is made of",
+        "cosine",
+        "--candidates",
+    ):
+        assert expected in shown.stdout
+    assert not any(text.split("，")[0] in shown.stdout for text in said)
+    unknown = rearview(stack.folder.root, "explain", "recallTraces/019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b", "--json")
+    assert unknown.returncode == 1
+    assert "does not exist" in last_json(unknown)["error"]
 
 
 def test_calibrate_measures_the_built_in_model(stack: SupervisedStack, tmp_path: Path) -> None:

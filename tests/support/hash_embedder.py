@@ -29,7 +29,7 @@ class HashEmbedder:
         return self._generation
 
     async def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return np.stack([_vector("p: " + text) for text in texts])
+        return np.stack([hashed_vector("p: " + text) for text in texts])
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
         self.queries.append(text)
@@ -37,13 +37,14 @@ class HashEmbedder:
             await asyncio.Event().wait()
         if self.error is not None:
             raise self.error
-        return _vector("q: " + text)
+        return hashed_vector("q: " + text)
 
     async def close(self) -> None:
         self.closed = True
 
 
-def _vector(text: str) -> NDArray[np.float32]:
+def hashed_vector(text: str) -> NDArray[np.float32]:
+    """Return (DIMENSION,) float32, L2-normalised, of a text with its prompt."""
     counts = np.zeros((1, DIMENSION), dtype=np.float32)
     for first, second in itertools.pairwise(text):
         digest = hashlib.sha256((first + second).encode()).digest()

@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from rearview.gateway.app import run_gateway
 from rearview.gateway.config import GatewayConfig
+from rearview.ports.embedder import Embedder
 from rearview.rpc.channel import open_channel
 from rearview.v1 import tenant_pb2
 from rearview.v1.lifecycle_pb2_grpc import LifecycleServiceStub
@@ -87,9 +88,17 @@ def bearer(key: str) -> Any:
 
 
 @asynccontextmanager
-async def running_gateway(database: DatabaseUrls, **settings: Any) -> AsyncIterator[RunningGateway]:
-    """Serve a gateway on a free port as long as the context lasts."""
-    internal_key = secrets.token_urlsafe(32)
+async def running_gateway(
+    database: DatabaseUrls,
+    *,
+    internal_key: str | None = None,
+    model: Embedder | None = None,
+    retriever_address: str | None = None,
+    **settings: Any,
+) -> AsyncIterator[RunningGateway]:
+    """Serve a gateway on a free port as long as the context lasts; with a real model (closed with the gateway), and a
+    real retriever of the same internal key, where they are given."""
+    internal_key = internal_key or secrets.token_urlsafe(32)
     stop, started = asyncio.Event(), asyncio.get_running_loop().create_future()
     async with three_backends(internal_key) as behind:
         config = GatewayConfig(
@@ -99,13 +108,15 @@ async def running_gateway(database: DatabaseUrls, **settings: Any) -> AsyncItera
             internal_key=SecretStr(internal_key),
             operator_key=SecretStr(OPERATOR_KEY),
             writer_address=behind["writer"].address,
-            retriever_address=behind["retriever"].address,
+            retriever_address=retriever_address or behind["retriever"].address,
             lifecycle_address=behind["lifecycle"].address,
             drain_seconds=1.0,
             **settings,
         )
         embedder = HashEmbedder()
-        serving = asyncio.create_task(run_gateway(config, embedder=embedder, stop=stop, on_started=started.set_result))
+        serving = asyncio.create_task(
+            run_gateway(config, embedder=model or embedder, stop=stop, on_started=started.set_result)
+        )
         try:
             await asyncio.wait({serving, started}, return_when=asyncio.FIRST_COMPLETED)
             if not started.done():

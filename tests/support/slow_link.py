@@ -5,6 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from tests.support.stack import DatabaseUrls
+
+
+@asynccontextmanager
+async def slow_database(database: DatabaseUrls, delay_seconds: float) -> AsyncIterator[DatabaseUrls]:
+    """Yield a database as the services see it over a link that holds up each answer by `delay_seconds`."""
+    there = urlsplit(database.service)
+    assert there.hostname
+    assert there.port
+    async with slow_link(there.hostname, there.port, delay_seconds) as port:
+        yield replace(database, service=database.service.replace(f":{there.port}/", f":{port}/"))
 
 
 @asynccontextmanager

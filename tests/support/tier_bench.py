@@ -30,9 +30,10 @@ from rearview.lifecycle.app import Tiers, open_tiers
 from rearview.lifecycle.config import LifecycleConfig
 from rearview.lifecycle.sweep import Swept
 from rearview.ports.embedder import Embedder
+from rearview.retriever.asked import Asked, RecallLimits
 from rearview.retriever.cold_reading import TieredMemoryReader
 from rearview.retriever.cold_stage import ColdStage
-from rearview.retriever.recall import Asked, Recall, RecallLimits
+from rearview.retriever.recall import Recall
 from rearview.writer.app import open_writer
 from rearview.writer.config import WriterConfig
 from tests.support.hash_embedder import HashEmbedder

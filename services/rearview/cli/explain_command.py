@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
 
 import typer
 
 from rearview.cli.borrowed_stack import admin_client
-from rearview.cli.output import DataDirOption, JsonOption, failures, print_figures
+from rearview.cli.output import DataDirOption, JsonOption, failures, out, print_figures, print_json
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    from rearview.v1.event_pb2 import CaptureTrace
+    from rearview.v1.recall_pb2 import RecallTrace
 
 _SHORT = "CAPTURE_OUTCOME_"
+_TRACES = "recallTraces/"
+_SHOWN_CANDIDATES = 20
+_LEAST_WIDTH = 160
 
 
 def register(app: typer.Typer) -> None:
@@ -18,29 +28,85 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(
-    event: Annotated[str, typer.Argument(help="namespaces/NAMESPACE/sessions/SESSION/events/EVENT")],
+    name: Annotated[
+        str, typer.Argument(help="namespaces/NAMESPACE/sessions/SESSION/events/EVENT, or recallTraces/TRACE, or TRACE")
+    ],
+    plan: Annotated[bool, typer.Option("--plan", help="Of a recall, show the database's plan too.")] = False,
+    candidates: Annotated[
+        int, typer.Option("--candidates", min=1, help="Of a recall, so many candidates are shown to a person.")
+    ] = _SHOWN_CANDIDATES,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what became of a turn, and why: kept, dropped, merged, known already, an echo, or forgotten.
+    """Say what became of a turn, or what a recall did, and why. Never content.
 
-    Shows the rule with its figures, the memories it went into or strengthened, those that it replaced, which categories
-    of personal data were taken out, and milliseconds by stage. Never content.
+    Of a turn: kept, dropped, merged, known already, an echo, or forgotten; the rule with its figures, the memories it
+    went into or strengthened, those that it replaced, which categories of personal data were taken out, and
+    milliseconds by stage.
+
+    Of a recall: how its query (redacted) was understood, what each route found, what was left out for want of time,
+    milliseconds by stage, and the candidates with the parts of their scores and why they were dropped. The plan is
+    there if the recall asked for it (`explain_plan`).
 
     Example:
 
       rearview explain namespaces/default/sessions/monday/events/019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b --json
-    """
-    from google.protobuf.json_format import MessageToDict
 
+      rearview explain recallTraces/019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b
+    """
+    with failures(as_json):
+        if _is_trace(name):
+            with admin_client(data_dir) as client:
+                recalled = client.get_recall_trace(name)
+            _show_recall(recalled, as_json, plan, candidates)
+        else:
+            with admin_client(data_dir) as client:
+                captured = client.capture_trace(name)
+            _show_capture(captured, as_json)
+
+
+def _is_trace(name: str) -> bool:
+    if name.startswith(_TRACES):
+        return True
+    try:
+        UUID(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _show_recall(trace: RecallTrace, as_json: bool, plan: bool, most: int) -> None:
+    from rearview.cli.recall_report import candidates_table, figures_of
+
+    if as_json:
+        said = _as_dictionary(trace)
+        if not plan:
+            del said["plan"]
+        print_json(said)
+        return
+    print_figures(figures_of(trace), as_json)
+    out.print()
+    out.print(candidates_table(trace, most), width=max(out.width, _LEAST_WIDTH))
+    if len(trace.candidates) > most:
+        out.print(f"... and {len(trace.candidates) - most} more; --candidates shows them")
+    if plan:
+        out.print()
+        out.print(trace.plan or "The recall did not ask for the plan (explain_plan).", markup=False, soft_wrap=True)
+
+
+def _show_capture(trace: CaptureTrace, as_json: bool) -> None:
     from rearview.v1.event_pb2 import CaptureOutcome
 
-    with failures(as_json), admin_client(data_dir) as client:
-        trace = client.capture_trace(event)
-    said = MessageToDict(trace, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+    said = _as_dictionary(trace)
     said["outcome"] = CaptureOutcome.Name(trace.outcome).removeprefix(_SHORT).lower()
     if not as_json:
-        for name in ("memories", "superseded", "redactions"):
-            said[name] = ", ".join(said[name]) or "-"
+        for part in ("memories", "superseded", "redactions"):
+            said[part] = ", ".join(said[part]) or "-"
         said["stage_milliseconds"] = ", ".join(f"{k} {v:.1f}" for k, v in sorted(trace.stage_milliseconds.items()))
     print_figures(said, as_json)
+
+
+def _as_dictionary(message: Message) -> dict[str, Any]:
+    from google.protobuf.json_format import MessageToDict
+
+    return MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)

@@ -44,7 +44,7 @@ def print_figures(figures: Mapping[str, object], as_json: bool) -> None:
         return
     table = Table(box=None, show_header=False)
     for name, value in figures.items():
-        table.add_row(name, "-" if value is None else str(value))
+        table.add_row(name, "-" if value is None else escape(str(value)))
     out.print(table)
 
 

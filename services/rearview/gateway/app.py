@@ -127,10 +127,16 @@ async def run_gateway(
                 config.database_url.get_secret_value(),
                 max_connections=config.max_connections,
                 vectors=False,
+                prepares=config.prepared_statements,
             )
         )
         operator_database = await stack.enter_async_context(
-            Database(config.operator_database_url.get_secret_value(), max_connections=2, vectors=False)
+            Database(
+                config.operator_database_url.get_secret_value(),
+                max_connections=2,
+                vectors=False,
+                prepares=config.prepared_statements,
+            )
         )
         channels: dict[ServiceName, grpc.aio.Channel] = {
             name: await stack.enter_async_context(open_channel(address))

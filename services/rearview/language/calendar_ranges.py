@@ -12,6 +12,8 @@ from enum import Enum
 from rearview.domain.text import TimeRange
 
 _FIRST_YEAR, _LAST_YEAR = 1000, 9000
+_SATURDAY = 5
+_DAYS_OF_A_MONTH = 30
 _SEASON_MONTH = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 
 
@@ -81,10 +83,14 @@ class Calendar:
         # A clock set forward can swallow the hour that was named.
         return TimeRange(start, end if end > start else start + timedelta(hours=end_hour - start_hour))
 
+    def night(self, offset: int) -> TimeRange:
+        """The night that begins `offset` days from today."""
+        return self.part(self.today + timedelta(days=offset), DayPart.NIGHT)
+
     def tonight(self) -> TimeRange:
         """The current or coming evening; before dawn that is still the evening that has begun."""
         late = self.now.astimezone(self.zone).hour < _NIGHT_OWL_HOUR
-        return self.part(self.today - timedelta(days=1 if late else 0), DayPart.NIGHT)
+        return self.night(-1 if late else 0)
 
     def week(self, offset: int) -> TimeRange:
         """The week from Monday, `offset` weeks from the current one."""
@@ -108,10 +114,20 @@ class Calendar:
         """The first such weekday after today."""
         return self.day((weekday - self.today.weekday()) % 7 or 7)
 
+    def week_part(self, offset: int, third: int) -> TimeRange:
+        """Early (0: to Wednesday), middle (1: Tuesday to Thursday) or late (2: from Thursday) in a week."""
+        first, last = ((0, 2), (1, 3), (3, 6))[third]
+        monday = self.monday(offset)
+        return self.days(monday + timedelta(days=first), monday + timedelta(days=last))
+
     def weekend(self, week_offset: int) -> TimeRange:
         """Saturday and Sunday of the week `week_offset` weeks from the current one."""
-        saturday = self.monday(week_offset) + timedelta(days=5)
+        saturday = self.monday(week_offset) + timedelta(days=_SATURDAY)
         return self.days(saturday, saturday + timedelta(days=1))
+
+    def recent_weekend(self) -> TimeRange:
+        """The weekend that lasts, or else the last one."""
+        return self.weekend(0 if self.today.weekday() >= _SATURDAY else -1)
 
     def month(self, year: int, month: int) -> TimeRange:
         """A calendar month."""
@@ -134,6 +150,12 @@ class Calendar:
         last = calendar.monthrange(year, month)[1]
         first_day, last_day = ((1, 10), (11, 20), (21, last))[third]
         return self.days(date(year, month, first_day), date(year, month, last_day))
+
+    def week_of_month(self, year: int, month: int, week: int) -> TimeRange:
+        """Seven days of a month: the first to the fourth (1 to 4), or the last (-1)."""
+        length = calendar.monthrange(year, month)[1]
+        first = length - 6 if week < 0 else 7 * week - 6
+        return self.days(date(year, month, first), date(year, month, first + 6))
 
     def recent_date(self, month: int, day: int) -> TimeRange:
         """The latest such date that is past or today; 29 February goes back to a leap year."""
@@ -158,6 +180,11 @@ class Calendar:
         first = 3 * quarter - 2
         return TimeRange(self.month(year, first).start, self.month(year, first + 2).end)
 
+    def nearest_quarter(self, quarter: int) -> TimeRange:
+        """The current such quarter, or the one that ended or begins next: quarters are reviewed and planned alike."""
+        near = [self.quarter(self.today.year + years, quarter) for years in (-1, 0, 1)]
+        return min(near, key=lambda one: max(one.start - self.now, self.now - one.end))
+
     def quarter_offset(self, offset: int) -> TimeRange:
         """The quarter `offset` quarters from the current one."""
         index = self.today.year * 4 + (self.today.month - 1) // 3 + offset
@@ -168,13 +195,19 @@ class Calendar:
         month = _SEASON_MONTH[season]
         return TimeRange(self.month(year, month).start, self.month(*shift_month(year, month, 2)).end)
 
-    def recent_season(self, season: str) -> TimeRange:
-        """The latest such season that is over."""
-        for year in (self.today.year, self.today.year - 1, self.today.year - 2):
+    def recent_season(self, season: str, *, before_last: bool = False) -> TimeRange:
+        """The latest such season that is over, or the one before it."""
+        for year in (self.today.year, self.today.year - 1):
             found = self.season(year, season)
             if found.end <= self.now:
-                return found
-        raise ValueError("no past season")
+                return self.season(year - before_last, season)
+        return self.season(self.today.year - 2 - before_last, season)
+
+    def season_offset(self, years: int, season: str) -> TimeRange:
+        """The season of the year `years` years from the current one; of the past a winter that still lasts is none."""
+        found = self.season(self.today.year + years, season)
+        lasts = years < 0 and found.contains(self.now)
+        return self.season(self.today.year + years - lasts, season)
 
     def current_season(self, season: str) -> TimeRange:
         """Such a season of this year; a winter that still lasts began last year."""
@@ -197,6 +230,34 @@ class Calendar:
     def year_offset(self, offset: int) -> TimeRange:
         """The calendar year `offset` years from the current one."""
         return self.year(self.today.year + offset)
+
+    def year_part(self, year: int, third: int) -> TimeRange:
+        """Early (0), middle (1) or late (2) in a year, four months each."""
+        first, last = ((1, 4), (5, 8), (9, 12))[third]
+        return TimeRange(self.month(year, first).start, self.month(year, last).end)
+
+    def half_year(self, year: int, half: int) -> TimeRange:
+        """Six months; `half` is 1 or 2."""
+        return TimeRange(self.quarter(year, 2 * half - 1).start, self.quarter(year, 2 * half).end)
+
+    def same_day(self, amount: int, unit: Unit) -> TimeRange:
+        """The namesake of today, whole days, weeks, months or years away; the last of a month that is too short."""
+        if unit in (Unit.DAY, Unit.WEEK):
+            return self.day(amount * (7 if unit is Unit.WEEK else 1))
+        months = amount * (12 if unit is Unit.YEAR else 1)
+        year, month = shift_month(self.today.year, self.today.month, months)
+        return self.on_date(date(year, month, min(self.today.day, calendar.monthrange(year, month)[1])))
+
+    def about_same_day(self, amount: int, unit: Unit) -> TimeRange:
+        """The days around that namesake: a day either way for weeks, three for months, fourteen for years."""
+        around = timedelta(days={Unit.WEEK: 1, Unit.MONTH: 3, Unit.YEAR: 14}[unit])
+        day = self.same_day(amount, unit).start.astimezone(self.zone).date()
+        return self.days(day - around, day + around)
+
+    def distances(self, low: float, high: float, unit: Unit) -> TimeRange:
+        """All between what lies `low` and what lies `high` units away."""
+        near, far = self.distance(low, unit), self.distance(high, unit)
+        return TimeRange(min(near.start, far.start), max(near.end, far.end))
 
     def distance(self, amount: float, unit: Unit) -> TimeRange:
         """What lies `amount` units away, negative for the past: as wide as such a phrase is vague.
@@ -232,10 +293,32 @@ class Calendar:
         if unit in (Unit.MINUTE, Unit.HOUR):
             length = timedelta(minutes=amount) if unit is Unit.MINUTE else timedelta(hours=amount)
             return TimeRange(self.now, self.now + length) if future else TimeRange(self.now - length, self.now)
-        edge = self.today + timedelta(days=_days(amount, unit)) * (1 if future else -1)
+        edge = self._whole_days_away(amount if future else -amount, unit)
         if future:
             return TimeRange(self.now, self.on_date(edge).end)
         return TimeRange(self.on_date(edge).start, self.now)
+
+    def _whole_days_away(self, amount: float, unit: Unit) -> date:
+        months = amount * {Unit.MONTH: 1, Unit.YEAR: 12}.get(unit, 0)
+        if months and months == int(months):
+            return self.same_day(int(months), Unit.MONTH).start.astimezone(self.zone).date()
+        return self.today + timedelta(days=round(amount * {Unit.DAY: 1, Unit.WEEK: 7}.get(unit, _DAYS_OF_A_MONTH)))
+
+    def first_from(self, found: TimeRange, start: datetime, unit: Unit) -> TimeRange:
+        """A time that recurs by the week or month, as it is for the first time from the local day of `start` on."""
+        day, first = found.start.astimezone(self.zone).date(), start.astimezone(self.zone).date()
+        if unit is Unit.WEEK:
+            return self._on_day(found, first + timedelta(days=(day - first).days % 7))
+        months = [shift_month(first.year, first.month, later) for later in range(3)]
+        days = [date(*at, day.day) for at in months if day.day <= calendar.monthrange(*at)[1]]
+        return self._on_day(found, next(one for one in days if one >= first))
+
+    def _on_day(self, found: TimeRange, day: date) -> TimeRange:
+        start, end = (moment.astimezone(self.zone) for moment in (found.start, found.end))
+        last = day + (end.date() - start.date())
+        return TimeRange(
+            self._local(day, start.hour + start.minute / 60), self._local(last, end.hour + end.minute / 60)
+        )
 
     def shifted_years(self, found: TimeRange, years: int) -> TimeRange:
         """The same local dates `years` years later."""
@@ -278,7 +361,3 @@ def shift_month(year: int, month: int, offset: int) -> tuple[int, int]:
 def _shift_year(day: date, years: int) -> date:
     # 29 February has no namesake in most years.
     return day.replace(year=day.year + years, day=28 if (day.month, day.day) == (2, 29) else day.day)
-
-
-def _days(amount: float, unit: Unit) -> float:
-    return amount * {Unit.DAY: 1, Unit.WEEK: 7, Unit.MONTH: 30.44, Unit.YEAR: 365.25}[unit]

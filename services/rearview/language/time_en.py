@@ -1,55 +1,27 @@
 """English time expressions."""
 
 import re
-from datetime import date, timedelta
 
 from rearview.domain.text import TimeRange
-from rearview.language.calendar_ranges import Calendar, DayPart, Unit
-from rearview.language.time_rules import Groups, Resolve, Rule
-
-_MONTH_NAMES = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
-_MONTHS = {name[:3]: at for at, name in enumerate(_MONTH_NAMES, start=1)}
-_WEEKDAYS = {name: at for at, name in enumerate(("mon", "tue", "wed", "thu", "fri", "sat", "sun"))}
-_NUMBERS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "eleven": 11, "twelve": 12, "half a": 0.5, "half an": 0.5, "a couple of": 2, "a couple": 2,
-    "couple of": 2, "couple": 2,
-}  # fmt: skip
-_VAGUE = frozenset(("a few", "few", "several", "some"))
-_PARTS = {
-    "morning": DayPart.MORNING, "afternoon": DayPart.AFTERNOON, "evening": DayPart.EVENING, "night": DayPart.NIGHT,
-    "noon": DayPart.NOON, "lunchtime": DayPart.NOON, "at noon": DayPart.NOON, "lunch": DayPart.NOON,
-}  # fmt: skip
-_SEASONS = {"spring": "spring", "summer": "summer", "autumn": "autumn", "fall": "autumn", "winter": "winter"}
-_STEPS = {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1, "following": 1}
-_DAYS = {
-    "the day before yesterday": -2, "day before yesterday": -2, "yesterday": -1, "earlier today": 0, "today": 0,
-    "tomorrow": 1, "the day after tomorrow": 2, "day after tomorrow": 2, "this": 0,
-}  # fmt: skip
-_HOLIDAYS = {
-    "new year's day": (1, 1), "valentine's day": (2, 14), "halloween": (10, 31), "christmas eve": (12, 24),
-    "christmas": (12, 25), "christmas day": (12, 25), "new year's eve": (12, 31), "boxing day": (12, 26),
-}  # fmt: skip
-_THIRDS = {"early": 0, "beginning": 0, "start": 0, "mid": 1, "middle": 1, "late": 2, "end": 2}
-_NOON = 12
+from rearview.language import time_en_meaning as meaning
+from rearview.language.calendar_ranges import Unit
+from rearview.language.time_rules import Resolve, Rule
 
 _N = (
     r"\d{1,4}(?:\.\d)?|half an?|a couple of|a couple|couple of|couple|a few|few|several|some|an?|one|two"
     r"|three|four|five|six"
-    "|seven|eight|nine|ten|eleven|twelve"
+    "|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty"
+    "|forty(?:-five)?|fifty|sixty|ninety"
 )
-_UNIT = "minute|min|hour|hr|day|week|month|year"
+_UNIT = "minute|min|hour|hr|day|weekend|week|fortnight|month|year"
 _STEP = "last|past|previous|this|current|next|coming|following"
 # "may" and "march" are words as well; alone they count only where a capital or a preposition says so.
-_MONTH = (
+MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)(?![a-z])\.?"
 )
 _CLEAR_MONTH = "January|February|April|June|July|August|September|October|November|December"
-_WEEKDAY = (
+WEEKDAY = (
     r"(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
     "(?![a-z])"
 )
@@ -57,277 +29,172 @@ _FULL_WEEKDAY = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 _SEASON = "spring|summer|autumn|fall|winter"
 _YEAR = r"(?:19|20|21)\d{2}(?!\d|[-.,:/]\d)"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])(?!\d|[:.]\d)(?:st|nd|rd|th)?(?![a-z%])"
+_EDGE = "early|late|mid|(?:beginning|start|middle|end) of"
+_HOLIDAY = (
+    "new year['\u2019]s (?:day|eve)|valentine['\u2019]s day|halloween|christmas(?: eve| day)?|boxing day|thanksgiving"
+    "|(?:chinese|lunar) new year|spring festival|lantern festival|dragon boat festival|mid-autumn festival"
+)
 _BEFORE = r"(?<![A-Za-z0-9_])"
 _AFTER = r"(?![A-Za-z0-9_])"
-_CLOCK = (
+CLOCK = (
     r"(?:(?P<hour>1[0-2]|0?[1-9])(?:[:.](?P<minute>[0-5]\d))? ?(?P<half>[ap])\.?m\.?"
     r"|(?P<hour24>[01]?\d|2[0-3]):(?P<minute24>[0-5]\d))"
 )
 _WITHIN_DAY = (
     "(?: (?:in the )?(?P<part>morning|afternoon|evening|night|at noon|noon|lunchtime))?"
-    f"(?:,? (?:at |around |about )?{_CLOCK})?"
+    f"(?:,? (?:at |around |about )?{CLOCK})?"
 )
 
 
-def _rule(pattern: str, resolve: Resolve, *, flags: int = re.IGNORECASE) -> Rule:
+def _rule(pattern: str, resolve: Resolve, *, flags: int = re.IGNORECASE, recurs: Unit | None = None) -> Rule:
     # Words may be broken over lines or set apart by several blanks.
     spaced = pattern.replace(" ?", r"\s{0,3}").replace(" ", r"\s{1,3}")
-    return Rule(re.compile(_BEFORE + "(?:" + spaced + ")" + _AFTER, flags), resolve)
-
-
-def _number(written: str) -> float:
-    key = " ".join(written.lower().split())
-    return _NUMBERS[key] if key in _NUMBERS else float(key)
-
-
-def _is_vague(written: str) -> bool:
-    return " ".join(written.lower().split()) in _VAGUE
-
-
-def _unit(written: str) -> Unit:
-    return {"min": Unit.MINUTE, "hr": Unit.HOUR}.get(written.lower()) or Unit(written.lower())
-
-
-def _month(written: str) -> int:
-    return _MONTHS[written[:3].lower()]
-
-
-def _weekday(written: str) -> int:
-    return _WEEKDAYS[written[:3].lower()]
-
-
-def _day_number(written: str) -> int:
-    return int(re.sub("[a-zA-Z]", "", written))
-
-
-def _within_day(calendar: Calendar, day: date, groups: Groups) -> TimeRange:
-    if "hour24" in groups:
-        hour = int(groups["hour24"]) + int(groups["minute24"]) / 60
-        return calendar.hours(day, hour, hour + 0.5)
-    if "hour" in groups:
-        hour = int(groups["hour"]) % _NOON + int(groups.get("minute", 0)) / 60
-        hour += _NOON if groups["half"].lower() == "p" else 0
-        return calendar.hours(day, hour, hour + (0.5 if "minute" in groups else 1))
-    if "part" in groups:
-        return calendar.part(day, _PARTS[" ".join(groups["part"].lower().split())])
-    return calendar.on_date(day)
-
-
-def _local_day(calendar: Calendar, found: TimeRange, groups: Groups) -> TimeRange:
-    return _within_day(calendar, found.start.astimezone(calendar.zone).date(), groups)
-
-
-def _day_word(calendar: Calendar, groups: Groups) -> TimeRange:
-    word = " ".join(groups["word"].lower().split())
-    return _within_day(calendar, calendar.today + timedelta(days=_DAYS[word]), groups)
-
-
-def _distance(calendar: Calendar, groups: Groups) -> TimeRange:
-    unit, sign = _unit(groups["unit"]), 1 if "future" in groups else -1
-    if _is_vague(groups["n"]):
-        near, far = calendar.distance(sign * 2, unit), calendar.distance(sign * 9, unit)
-        return TimeRange(min(near.start, far.start), max(near.end, far.end))
-    return calendar.distance(sign * (_number(groups["n"]) + (0.5 if "more" in groups else 0)), unit)
-
-
-def _span(calendar: Calendar, groups: Groups) -> TimeRange:
-    amount = 7.0 if _is_vague(groups.get("n", "one")) else _number(groups.get("n", "one"))
-    return calendar.span(amount, _unit(groups["unit"]), future=groups["step"].lower() in ("next", "coming"))
-
-
-def _step(calendar: Calendar, groups: Groups) -> TimeRange:
-    offset, unit = _STEPS[groups["step"].lower()], groups["unit"].lower()
-    if unit == "weekend":
-        # On a Saturday the weekend that is over is the one before.
-        return calendar.weekend(offset)
-    if unit == "quarter":
-        return calendar.quarter_offset(offset)
-    return calendar.distance(offset, _unit(unit))
-
-
-def _step_beyond(calendar: Calendar, groups: Groups) -> TimeRange:
-    return calendar.distance(-2 if groups["step"].lower() == "last" else 2, _unit(groups["unit"]))
-
-
-def _step_season(calendar: Calendar, groups: Groups) -> TimeRange:
-    season, offset = _SEASONS[groups["season"].lower()], _STEPS[groups["step"].lower()]
-    if offset < 0:
-        return calendar.recent_season(season)
-    return calendar.current_season(season) if offset == 0 else calendar.coming_season(season)
-
-
-def _step_weekday(calendar: Calendar, groups: Groups) -> TimeRange:
-    weekday, offset = _weekday(groups["weekday"]), _STEPS[groups["step"].lower()]
-    if offset < 0:
-        found = calendar.recent_weekday(weekday, include_today=False)
-    elif offset == 0:
-        found = calendar.weekday(weekday, 0)
-    else:
-        found = calendar.coming_weekday(weekday)
-    return _local_day(calendar, found, groups)
-
-
-def _weekday_of_week(calendar: Calendar, groups: Groups) -> TimeRange:
-    return _local_day(calendar, calendar.weekday(_weekday(groups["weekday"]), _STEPS[groups["step"].lower()]), groups)
-
-
-def _bare_weekday(calendar: Calendar, groups: Groups) -> TimeRange:
-    return _local_day(calendar, calendar.recent_weekday(_weekday(groups["weekday"]), include_today=True), groups)
-
-
-def _step_month(calendar: Calendar, groups: Groups) -> TimeRange:
-    month, offset = _month(groups["month"]), _STEPS[groups["step"].lower()]
-    if offset > 0:
-        return calendar.coming_month(month)
-    if offset == 0:
-        return calendar.month(calendar.today.year, month)
-    # "last March" in March is the one a year ago.
-    return calendar.month(calendar.today.year - (month >= calendar.today.month), month)
-
-
-def _month_day(calendar: Calendar, groups: Groups) -> TimeRange:
-    month, day = _month(groups["month"]), _day_number(groups["day"])
-    found = (
-        calendar.on_date(date(int(groups["year"]), month, day))
-        if "year" in groups
-        else calendar.recent_date(month, day)
-    )
-    if "last_day" not in groups:
-        return _local_day(calendar, found, groups)
-    first = found.start.astimezone(calendar.zone).date()
-    return calendar.days(first, first.replace(day=_day_number(groups["last_day"])))
-
-
-def _month_of_year(calendar: Calendar, groups: Groups) -> TimeRange:
-    month = _month(groups["month"])
-    found = calendar.month(int(groups["year"]), month) if "year" in groups else calendar.recent_month(month)
-    if "third" in groups:
-        return calendar.month_part(found.start.astimezone(calendar.zone).year, month, _THIRDS[groups["third"].lower()])
-    return found
-
-
-def _year(calendar: Calendar, groups: Groups) -> TimeRange:
-    year = int(groups["year"])
-    if "third" in groups:
-        first, last = ((1, 4), (5, 8), (9, 12))[_THIRDS[groups["third"].lower()]]
-        return TimeRange(calendar.month(year, first).start, calendar.month(year, last).end)
-    return calendar.year(year)
-
-
-def _season_of_year(calendar: Calendar, groups: Groups) -> TimeRange:
-    return calendar.season(int(groups["year"]), _SEASONS[groups["season"].lower()])
-
-
-def _quarter(calendar: Calendar, groups: Groups) -> TimeRange:
-    return calendar.quarter(int(groups.get("year", calendar.today.year)), int(groups["quarter"]))
-
-
-def _holiday(calendar: Calendar, groups: Groups) -> TimeRange:
-    month, day = _HOLIDAYS[" ".join(groups["holiday"].lower().replace("\u2019", "'").split())]
-    if "year" in groups:
-        return calendar.on_date(date(int(groups["year"]), month, day))
-    this_year = calendar.on_date(date(calendar.today.year, month, day))
-    offset = _STEPS.get(groups.get("step", "").lower())
-    ahead = this_year.start > calendar.now
-    if offset is None or offset < 0:
-        return calendar.on_date(date(calendar.today.year - ahead, month, day))
-    return this_year if offset == 0 or ahead else calendar.on_date(date(calendar.today.year + 1, month, day))
-
-
-def _decade(calendar: Calendar, groups: Groups) -> TimeRange:
-    written = groups["decade"]
-    first = (
-        int(written)
-        if len(written) > len("90")
-        else int(written) + (1900 if int(written) > calendar.today.year % 100 else 2000)
-    )
-    return calendar.years(first, first + 9)
+    return Rule(re.compile(_BEFORE + "(?:" + spaced + ")" + _AFTER, flags), resolve, recurs)
 
 
 RULES: tuple[Rule, ...] = (
     _rule(
         f"(?P<word>(?:the )?day before yesterday|yesterday|earlier today|today|tomorrow|"
         f"(?:the )?day after tomorrow){_WITHIN_DAY}",
-        _day_word,
+        meaning.day_word,
     ),
-    _rule("(?P<word>this) (?P<part>morning|afternoon|evening)", _day_word),
+    _rule(
+        f"(?:(?:at |around |about )?{CLOCK}|(?P<part>early morning|noon|midday)),? (?P<word>yesterday|today|tomorrow)",
+        meaning.day_word,
+    ),
+    _rule(
+        f"(?P<word>this) (?P<part>morning|afternoon|evening)(?:,? (?:at |around |about )?{CLOCK})?", meaning.day_word
+    ),
     _rule("tonight", lambda calendar, _: calendar.tonight()),
-    _rule("last night", lambda calendar, _: calendar.part(calendar.today - timedelta(days=1), DayPart.NIGHT)),
-    _rule(f"(?P<n>{_N}) (?:(?P<more>and a half) )?(?P<unit>{_UNIT})s? (?:ago|back|before now)", _distance),
-    _rule(f"(?P<n>an?|one) (?P<unit>{_UNIT}) (?P<more>and a half) ago", _distance),
-    _rule(f"(?P<future>in) (?P<n>{_N}) (?:(?P<more>and a half) )?(?P<unit>{_UNIT})s?(?! or)", _distance),
-    _rule(f"(?P<n>{_N}) (?P<unit>{_UNIT})s? (?P<future>from now|from today)", _distance),
+    _rule(f"last night(?:,? (?:at |around |about )?{CLOCK})?", meaning.last_night),
+    _rule("(?:the )?night before last", lambda calendar, _: calendar.night(-2)),
+    _rule(
+        f"(?P<n>{_N})(?: or | to |-)(?P<most>{_N}) (?P<unit>{_UNIT})s? (?:ago|back)|(?P<n2>{_N}) "
+        f"(?:(?P<more>and a half) )?(?P<unit2>{_UNIT})s? (?:ago|back|before now)",
+        lambda calendar, groups: meaning.distance(
+            calendar, {"n": groups.get("n2", ""), "unit": groups.get("unit2", "")} | groups
+        ),
+    ),
+    _rule(f"(?P<n>{_N}) (?P<unit>day|week|month|year)s? ago today", meaning.same_day),
+    _rule("(?:the )?(?:this|same|that) (?P<kind>day|date|time) last (?P<unit>week|month|year)", meaning.same_day),
+    _rule(
+        f"(?:the )?(?P<third>{_EDGE})(?: |-)(?:(?P<step>last|past|previous|this|next|the) )?(?P<unit>week|month|year)"
+        "|(?P<unit2>month|year)[- ]end",
+        lambda calendar, groups: meaning.edge(calendar, {"unit": groups.get("unit2", "")} | groups),
+    ),
+    _rule(
+        "(?:the )?(?P<nth>first|second|third|fourth|last) week (?:of|in) "
+        f"(?:(?P<month>{MONTH})(?:,? (?P<year>{_YEAR}))?|(?:(?P<step>last|this|next)|the) month)",
+        meaning.week_of_month,
+    ),
+    _rule(f"(?:the )?week of (?P<month>{MONTH}) (?P<day>{_DAY})(?:,? (?P<year>{_YEAR}))?", meaning.week_of_date),
+    _rule(f"(?P<n>an?|one) (?P<unit>{_UNIT}) (?P<more>and a half) ago", meaning.distance),
+    _rule(f"(?P<future>in) (?P<n>{_N}) (?:(?P<more>and a half) )?(?P<unit>{_UNIT})s?(?! or)", meaning.distance),
+    _rule(f"(?P<n>{_N}) (?P<unit>{_UNIT})s? (?P<future>from now|from today)", meaning.distance),
     _rule(
         f"(?:in |over |during |within |for )?(?:the )?(?P<step>last|past|previous|next|coming) "
         f"(?P<n>{_N}) (?P<unit>{_UNIT})s?",
-        _span,
+        meaning.span,
     ),
-    _rule("(?:in |over |during |within )the (?P<step>past|coming) (?P<unit>day|week|month|year)", _span),
-    _rule(f"(?P<step>{_STEP}) (?P<unit>week|month|year|weekend|quarter)", _step),
     _rule(
-        "the (?P<unit>week|month|year) before (?P<step>last)|the (?P<unit2>week|month|year) after (?P<step2>next)",
-        lambda calendar, groups: _step_beyond(
+        "(?:in |over |during |within )the (?P<step>past|last|coming) (?P<unit>hour|day|week|month|year)", meaning.span
+    ),
+    _rule(
+        "the (?P<step>past) (?P<unit>hour|day|week|month|year)|(?:the )?(?P<step2>last) (?P<unit2>hour|fortnight)",
+        lambda calendar, groups: meaning.span(calendar, {"unit": groups.get("unit2", "")} | groups),
+    ),
+    _rule(f"(?P<step>{_STEP}) (?P<unit>week|month|year|weekend|quarter)", meaning.step),
+    _rule(
+        "(?:the )?(?P<unit>week|weekend|month|year) before (?P<step>last)|"
+        "(?:the )?(?P<unit2>week|weekend|month|year) after (?P<step2>next)",
+        lambda calendar, groups: meaning.step_beyond(
             calendar, {"unit": groups.get("unit") or groups["unit2"], "step": groups.get("step") or groups["step2"]}
         ),
     ),
-    _rule(f"(?P<step>last|past|this|next|coming) (?P<season>{_SEASON})", _step_season),
-    _rule(f"(?P<step>last|past|this|next|coming) (?P<weekday>{_WEEKDAY}){_WITHIN_DAY}", _step_weekday),
-    _rule(f"(?P<weekday>{_WEEKDAY}),? (?:of )?(?P<step>last|this|next) week", _weekday_of_week),
-    _rule(f"(?:on (?P<weekday>{_WEEKDAY})){_WITHIN_DAY}", _bare_weekday),
-    _rule(f"(?P<weekday>{_FULL_WEEKDAY}){_WITHIN_DAY}", _bare_weekday),
+    _rule(f"(?P<step>last|past|this|next|coming) (?P<season>{_SEASON})", meaning.step_season),
+    _rule(f"(?:the )?(?P<season>{_SEASON}) before (?P<before_last>last)", meaning.step_season),
+    _rule(f"(?P<step>last|past|this|next|coming) (?P<weekday>{WEEKDAY}){_WITHIN_DAY}", meaning.step_weekday),
+    _rule(f"(?P<weekday>{WEEKDAY}),? (?:of )?(?P<step>last|this|next) week", meaning.weekday_of_week),
+    _rule(
+        f"(?:at |around |about )?{CLOCK},? (?:on )?(?P<step>last|past|this|next) (?P<weekday>{WEEKDAY})",
+        meaning.step_weekday,
+    ),
+    _rule(f"(?:on (?P<weekday>{WEEKDAY})){_WITHIN_DAY}", meaning.bare_weekday, recurs=Unit.WEEK),
+    _rule(f"(?P<weekday>{_FULL_WEEKDAY}){_WITHIN_DAY}", meaning.bare_weekday, recurs=Unit.WEEK),
+    _rule(f"(?:at |around |about )?{CLOCK},? (?:on )?(?P<weekday>{_FULL_WEEKDAY})", meaning.bare_weekday),
     _rule(
         "(?:over |on |during |at )the weekend",
-        lambda calendar, _: calendar.weekend(0 if calendar.today.weekday() >= _WEEKDAYS["sat"] else -1),
+        lambda calendar, _: calendar.recent_weekend(),
     ),
-    _rule(rf"(?P<step>last|past|this|next|coming) (?P<month>{_MONTH})(?!,? \d)", _step_month),
+    _rule(rf"(?P<step>last|past|this|next|coming) (?P<month>{MONTH})(?!,? \d)", meaning.step_month),
     _rule(
-        f"(?P<month>{_MONTH}) (?P<day>{_DAY})(?: ?(?:-|\u2013|to) ?(?P<last_day>{_DAY}))?(?:,? "
+        f"(?P<month>{MONTH}) (?P<day>{_DAY})(?: ?(?:-|\u2013|to) ?(?P<last_day>{_DAY}))?(?:,? "
         f"(?P<year>{_YEAR}))?{_WITHIN_DAY}",
-        _month_day,
+        meaning.month_day,
     ),
-    _rule(f"(?:the )?(?P<day>{_DAY}) (?:of )?(?P<month>{_MONTH})(?:,? (?P<year>{_YEAR}))?{_WITHIN_DAY}", _month_day),
-    _rule(f"(?P<month>{_MONTH}),? (?:of )?(?P<year>{_YEAR})", _month_of_year),
     _rule(
-        f"(?:the )?(?P<third>early|mid|late|beginning|start|middle|end)(?: in| of|-)? ?(?P<month>{_MONTH})"
+        f"(?:the )?(?P<day>{_DAY}) (?:of )?(?P<month>{MONTH})(?:,? (?P<year>{_YEAR}))?{_WITHIN_DAY}", meaning.month_day
+    ),
+    _rule(f"(?P<month>{MONTH}),? (?:of )?(?P<year>{_YEAR})", meaning.month_of_year),
+    _rule(
+        f"(?:the )?(?P<third>early|mid|late|beginning|start|middle|end)(?: in| of|-)? ?(?P<month>{MONTH})"
         f"(?:,? (?P<year>{_YEAR}))?",
-        _month_of_year,
+        meaning.month_of_year,
     ),
     _rule(
         f"(?:in|since|during|until|till|by|before|after|from|of|between|through|around) (?P<time>"
-        f"(?P<month>{_MONTH}))(?! (?:i|you|he|she|we|they|be|have|not)(?![a-z]))",
-        _month_of_year,
+        f"(?P<month>{MONTH}))(?! (?:i|you|he|she|we|they|be|have|not)(?![a-z]))",
+        meaning.month_of_year,
     ),
-    _rule("(?:and|to) (?P<time>(?P<month>March|May))", _month_of_year, flags=0),
-    _rule(f"(?P<year>{_YEAR}),? (?P<month>{_MONTH})", _month_of_year),
+    _rule("(?:and|to) (?P<time>(?P<month>March|May))", meaning.month_of_year, flags=0),
+    _rule(f"(?P<year>{_YEAR}),? (?P<month>{MONTH})", meaning.month_of_year),
     _rule(
-        f"(?P<month>{_CLEAR_MONTH}|March(?= (?:was|is|and|or|when))|May(?= (?:was|is|and|or)))", _month_of_year, flags=0
+        f"(?P<month>{_CLEAR_MONTH}|March(?= (?:was|is|and|or|when))|May(?= (?:was|is|and|or)))",
+        meaning.month_of_year,
+        flags=0,
     ),
     _rule(
         f"(?:in|since|during|until|till|by|before|after|from|between|of|year|around|for|and|to) (?P<time>"
         f"(?P<year>{_YEAR}))",
-        _year,
+        meaning.year,
     ),
     _rule(
         f"(?P<third>early|mid|late|beginning of|end of)[- ](?P<year>{_YEAR})",
-        lambda calendar, groups: _year(calendar, groups | {"third": groups["third"].split()[0]}),
+        lambda calendar, groups: meaning.year(calendar, groups | {"third": groups["third"].split()[0]}),
     ),
-    _rule(f"(?:the )?(?P<season>{_SEASON}),? (?:of )?(?P<year>{_YEAR})", _season_of_year),
-    _rule(f"Q(?P<quarter>[1-4])(?:,? (?:of )?(?P<year>{_YEAR}))?", _quarter),
+    _rule(f"(?:the )?(?P<season>{_SEASON}),? (?:of )?(?P<year>{_YEAR})", meaning.season_of_year),
+    _rule(
+        f"Q(?P<quarter>[1-4])(?:,? (?:of )?(?:(?P<year>{_YEAR})|(?P<step>last|this|next) year))?",
+        meaning.part_of_year,
+    ),
+    _rule(
+        f"H(?P<half_year>[12]),? (?:of )?(?:(?P<year>{_YEAR})|(?P<step>last|this|next) year)",
+        meaning.part_of_year,
+    ),
+    _rule(
+        "(?P<step>last|this|next) year['\u2019]s (?:Q(?P<quarter>[1-4])|H(?P<half_year>[12]))",
+        meaning.part_of_year,
+    ),
+    _rule(
+        "(?:the )?(?:(?P<quarter>first|second|third|fourth) quarter|(?P<half_year>first|second) half(?= of))"
+        f"(?:,? (?:of )?(?:(?:the year )?(?P<year>{_YEAR})|(?P<step>last|this|next|the) year))?",
+        meaning.part_of_year,
+    ),
     _rule(
         "on the (?P<day>(?:3[01]|[12]?[0-9])(?:st|nd|rd|th))(?! (?:floor|street|avenue|of|day|page|line"
         "|try|time|anniversary))",
-        lambda calendar, groups: calendar.day_of_month(_day_number(groups["day"])),
+        lambda calendar, groups: calendar.day_of_month(meaning.day_number(groups["day"])),
+        recurs=Unit.MONTH,
     ),
     _rule(
-        "(?:(?P<step>last|this|next) )?(?P<holiday>new year['\u2019]s (?:day|eve)|valentine['\u2019]s day"
-        "|halloween|christmas(?: eve| day)?|boxing day)(?:,? (?P<year>(?:19|20)[0-9]{2}))?",
-        _holiday,
+        f"(?:(?P<step>last|this|next) )?(?P<holiday>{_HOLIDAY})(?:,? (?P<year>(?:19|20)[0-9]{{2}}))?",
+        meaning.holiday,
     ),
-    _rule("(?:the )?(?:(?P<decade>(?:19|20)?[0-9]0)['\u2019]?s)", _decade),
+    _rule("(?:the )?(?:(?P<decade>(?:19|20)?[0-9]0)['\u2019]?s)", meaning.decade),
     _rule("recently|lately|these days", lambda calendar, _: calendar.span(30, Unit.DAY)),
     _rule("just now|a moment ago|moments ago|a minute ago", lambda calendar, _: calendar.span(1, Unit.HOUR)),
     _rule("the other day", lambda calendar, _: TimeRange(calendar.day(-7).start, calendar.day(-1).end)),
     _rule("the other week", lambda calendar, _: TimeRange(calendar.week(-3).start, calendar.week(-1).end)),
-    _rule(f"at {_CLOCK}", lambda calendar, groups: _within_day(calendar, calendar.today, groups)),
+    _rule(f"at {CLOCK}", lambda calendar, groups: meaning.within_day(calendar, calendar.today, groups)),
 )
 """Rules for one text; a longer match wins over a shorter one at the same place."""

@@ -2,15 +2,17 @@
 
 Vague words get a documented width: 最近 / recently is the last 30 days, 刚才 / just now the last hour, 前几天 / the
 other day the days of the last week. A date without a year is the latest one that has begun, since memories are about
-the past; 下 / next and 明 / tomorrow look ahead. Nothing here raises on any text.
+the past; 下 / next and 明 / tomorrow look ahead. A quarter without a year is the nearest one, and 月底 / the end of the
+month that of the current month, since both are planned as often as remembered. Of a range, what is less precise at its
+end follows its beginning: 上周一到周三 are days of one week. Nothing here raises on any text.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from rearview.domain.text import TimeRange
-from rearview.language import time_en, time_zh
+from rearview.language import time_en, time_mixed, time_zh
 from rearview.language.calendar_ranges import Calendar
 from rearview.language.scripts import fold_width_in_place, has_han
 from rearview.language.time_rules import FoundTime, Groups, Rule, find_by_rules, longest_first
@@ -41,7 +43,9 @@ def find_times(text: str, reference: datetime, zone: tzinfo) -> tuple[TimeExpres
     moment = reference.astimezone(UTC) if reference.tzinfo else reference.replace(tzinfo=UTC)
     calendar = Calendar(moment, zone)
     han = has_han(head)
-    rules = _NUMERIC_RULES + (time_zh.RULES if han else ()) + (time_en.RULES if _LATIN.search(head) else ())
+    latin = _LATIN.search(head) is not None
+    rules = _NUMERIC_RULES + (time_zh.RULES if han else ()) + (time_en.RULES if latin else ())
+    rules += time_mixed.RULES if han and latin else ()
     try:
         found = longest_first(find_by_rules(rules, head, calendar))
         found = [_open_ended(head, match, calendar) for match in _joined(head, found, calendar)]
@@ -56,12 +60,13 @@ def find_times(text: str, reference: datetime, zone: tzinfo) -> tuple[TimeExpres
 
 _LATIN = re.compile("[A-Za-z]")
 _MAY_NAME_A_TIME = re.compile(
-    "[0-9]|[天日周期礼拜月年晚早夜晨午刚近旦节末秋春夏冬季时钟阵段才]"
+    "[0-9]|[天日周期礼拜月年晚早夜晨午刚近旦节末秋春夏冬季时钟阵段才昨儿夕庆假阳明]"
     "|(?<![a-z])(?:yester|today|tomor|tonight|this|last|next|past|coming|previous|week|month|year|day|ago"
     "|since|in|on|at|until"
     "|before|after|recent|lately|these|just|moment|the|mon|tue|wed|thu|fri|sat|sun|spring|summer|autumn"
-    "|fall|winter|night"
-    "|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|q[1-4]|christmas|hallo|new|valen|boxing|early|mid"
+    "|fall|winter|night|noon|first|second|third|fourth|end|middle|beginning|start|same|fortnight|thanks|lunar|chinese"
+    "|dragon|lantern|quarter|twenty|thirty|forty|fifty|sixty|ninety"
+    "|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|q[1-4]|h[12]|christmas|hallo|new|valen|boxing|early|mid"
     "|late|from|by|earlier)",
     re.IGNORECASE,
 )
@@ -124,6 +129,7 @@ _ZH_SINCE = re.compile("(?:以来|到现在|至今|起(?!来|床|飞)|开始)")
 _ZH_AFTER = re.compile("(?:之后|以后|过后)")
 _ZH_BEFORE = re.compile("(?:之前|以前)")
 _LOOK_BACK = 16
+_LONGEST_DAY = timedelta(hours=25)
 
 
 def _joined(text: str, found: list[FoundTime], calendar: Calendar) -> list[FoundTime]:
@@ -132,7 +138,7 @@ def _joined(text: str, found: list[FoundTime], calendar: Calendar) -> list[Found
     for match in found:
         last = joined[-1] if joined else None
         if last and match.start - last.end <= _LOOK_BACK and _names_range(text, last, match):
-            whole = _from_to(last, match, calendar)
+            whole = _from_to(last, _following(last, match, calendar), calendar)
             if whole:
                 joined[-1] = FoundTime(last.start, match.end, whole, last.relative and match.relative)
                 continue
@@ -154,6 +160,16 @@ def _from_to(first: FoundTime, last: FoundTime, calendar: Calendar) -> TimeRange
         return TimeRange(first.range.start, last.range.end)
     except ValueError:
         return None
+
+
+def _following(first: FoundTime, last: FoundTime, calendar: Calendar) -> FoundTime:
+    """The end of a range, a weekday or day of the month, as the first such after its beginning."""
+    if last.recurs is None or first.range.end - first.range.start > _LONGEST_DAY:
+        return last
+    try:
+        return replace(last, range=calendar.first_from(last.range, first.range.start, last.recurs))
+    except (ValueError, StopIteration):
+        return last
 
 
 def _names_range(text: str, first: FoundTime, second: FoundTime) -> bool:

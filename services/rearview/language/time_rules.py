@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from rearview.domain.text import TimeRange
-from rearview.language.calendar_ranges import Calendar
+from rearview.language.calendar_ranges import Calendar, Unit
 
 Groups = dict[str, str]
 Resolve = Callable[[Calendar, Groups], TimeRange]
@@ -24,13 +24,15 @@ class Rule:
 
     pattern: re.Pattern[str]
     resolve: Resolve
+    recurs: Unit | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FoundTime:
     """A rule that matched text[start:end]; `relative` unless a year was named.
 
-    `yearless` marks a month or date whose year was guessed, so that a range may guess it anew.
+    `yearless` marks a month or date whose year was guessed, so that a range may guess it anew; `recurs` a weekday or
+    day of the month of which the same is true of its week or month.
     """
 
     start: int
@@ -38,9 +40,10 @@ class FoundTime:
     range: TimeRange
     relative: bool
     yearless: bool = False
+    recurs: Unit | None = None
 
 
-_NEEDS_YEAR = frozenset(("month", "holiday", "quarter"))
+_NEEDS_YEAR = frozenset(("month", "holiday", "quarter", "half_year"))
 _GIVES_YEAR = frozenset(("year", "decade"))
 _POINTS_AT_YEAR = _GIVES_YEAR | {"word", "step"}
 
@@ -59,7 +62,7 @@ def find_by_rules(rules: Iterable[Rule], text: str, calendar: Calendar) -> list[
             start, end = match.span("time") if "time" in groups else match.span()
             relative = _GIVES_YEAR.isdisjoint(groups)
             yearless = not _NEEDS_YEAR.isdisjoint(groups) and _POINTS_AT_YEAR.isdisjoint(groups)
-            found.append(FoundTime(start, end, meaning, relative, yearless))
+            found.append(FoundTime(start, end, meaning, relative, yearless, rule.recurs))
     return found
 
 

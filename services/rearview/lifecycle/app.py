@@ -71,9 +71,13 @@ async def run_lifecycle(
     internal_key = config.internal_key.get_secret_value()
     async with AsyncExitStack() as stack:
         process = stack.enter_context(service_process(SERVICE, config))
-        url = config.database_url.get_secret_value()
-        calls = await stack.enter_async_context(Database(url, max_connections=config.max_connections, vectors=False))
-        work = await stack.enter_async_context(Database(url, max_connections=config.max_connections, vectors=False))
+        url, prepares = config.database_url.get_secret_value(), config.prepared_statements
+        calls = await stack.enter_async_context(
+            Database(url, max_connections=config.max_connections, vectors=False, prepares=prepares)
+        )
+        work = await stack.enter_async_context(
+            Database(url, max_connections=config.max_connections, vectors=False, prepares=prepares)
+        )
         redis = await stack.enter_async_context(
             RedisConnection(config.redis_url.get_secret_value(), timeout_seconds=config.redis_seconds)
         )

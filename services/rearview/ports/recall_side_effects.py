@@ -1,6 +1,6 @@
 """What a recall leaves behind: a trace, and counts of what it returned. Neither may delay or fail the answer."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -33,7 +33,7 @@ class RecallRecorder(Protocol):
     """Takes what a recall leaves behind, at once and without failing; what does not fit is dropped and counted."""
 
     def record(
-        self, tenant_id: UUID, principal: str, scopes: Collection[Scope], trace: Callable[[], RecallTrace]
+        self, tenant_id: UUID, principal: str, scopes: Collection[Scope], trace: Callable[[], Awaitable[RecallTrace]]
     ) -> None:
         """Have a trace made and written."""
         ...

@@ -43,6 +43,8 @@ class Search:
         filter_entity_keys: canonical forms of the filter's entities.
         turn_roles: roles of turns that the filter's origins admit; None for all.
         raw_turns: whether the raw-turn route is on; a filter may rule it out.
+        newest_since: from when on the user's newest unindexed turns are looked for, whatever their words; None for not.
+        newest_limit: how many of them.
     """
 
     scope: Scope
@@ -59,6 +61,8 @@ class Search:
     raw_turns: bool = True
     as_of: datetime | None = None
     limit: int = 100
+    newest_since: datetime | None = None
+    newest_limit: int = 0
 
     def route_limit(self, statistics: "NamespaceStatistics") -> int:
         """Return how many units a route finds: one list a language where a namespace holds both."""
@@ -98,10 +102,12 @@ class NamespaceStatistics:
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
     """What one namespace holds for a query, hot and warm. `exact_vectors` is None when the vector route found nothing;
-    `segments` are where its cold memories are, as of the same moment."""
+    `segments` are where its cold memories are, as of the same moment; `newest` are the user's newest unindexed turns,
+    latest first."""
 
     units: FoundUnits = NO_UNITS
     turns: tuple[FoundTurn, ...] = ()
+    newest: tuple[FoundTurn, ...] = ()
     statistics: NamespaceStatistics = NamespaceStatistics()
     exact_vectors: bool | None = None
     segments: tuple[Segment, ...] = ()

@@ -17,6 +17,9 @@ from rearview.retriever.candidates import Candidate
 
 MAX_HIGHLIGHTS = 3
 
+FEWEST_WITH_NEWEST = 4
+"""In shorter answers every place is worth more than a turn of which nothing is known but that it is new."""
+
 BELOW_TOP_K = "below_top_k"
 BELOW_FLOOR = "below_floor"
 NEAR_DUPLICATE = "near_duplicate"
@@ -86,10 +89,12 @@ def select(
     by_memory: bool,
     floor: Floor,
     facts_apart: bool = False,
+    newest: frozenset[UUID] = frozenset(),
 ) -> Selection:
     """Return the hits of candidates in order of rank: above the floor, each text once, at most `top_k`.
 
-    A fact and a turn that states it take one place together, that of the better one, unless `facts_apart`.
+    A fact and a turn that states it take one place together, that of the better one, unless `facts_apart`. The last
+    place of FEWEST_WITH_NEWEST or more is one of the `newest` turns', if there are any.
     """
     dropped: dict[UUID, str] = {}
     admitted = []
@@ -113,9 +118,11 @@ def select(
             told.add(content)
             admitted.append((candidate, content))
     groups: dict[UUID, list[tuple[Candidate, Content]]] = {}
+    kept_free = top_k >= FEWEST_WITH_NEWEST and any(candidate.resource_id in newest for candidate, _ in admitted)
     for candidate, content in admitted:
         key = candidate.group_id if by_memory else candidate.resource_id
-        if key not in groups and len(groups) >= top_k:
+        places = top_k if candidate.resource_id in newest else top_k - kept_free
+        if key not in groups and len(groups) >= places:
             dropped[candidate.resource_id] = BELOW_TOP_K
         else:
             groups.setdefault(key, []).append((candidate, content))

@@ -33,6 +33,7 @@ from rearview.language.signals import turn_signals
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.recall_store import IndexRecall
 from rearview.ports.reranker import Reranker
+from rearview.retriever.asked import RecallLimits
 from rearview.retriever.cold_reading import TieredMemoryReader
 from rearview.retriever.cold_stage import ColdStage
 from rearview.retriever.config import RetrieverConfig
@@ -42,7 +43,7 @@ from rearview.retriever.get_recall_trace import GetRecallTrace
 from rearview.retriever.get_working_memory import GetWorkingMemory
 from rearview.retriever.index_sampler import IndexSampler
 from rearview.retriever.list_memories import ListMemories
-from rearview.retriever.recall import Recall, RecallLimits
+from rearview.retriever.recall import Recall
 from rearview.retriever.recall_recorder import BackgroundRecorder
 from rearview.retriever.recent_turns import LoggedRecentTurns
 from rearview.retriever.reranking import RerankStage
@@ -83,14 +84,16 @@ async def run_retriever(
         losses = process.metrics.counter(
             "side_effects_lost", "Traces and access counts dropped: queue full, or their store failed.", ("kind",)
         )
-        url = config.database_url.get_secret_value()
+        url, prepares = config.database_url.get_secret_value(), config.prepared_statements
         # Recall has connections of its own, so that lists and traces never make it wait.
         recalling = await stack.enter_async_context(
-            Database(url, max_connections=config.max_connections, settings=dict(RECALL_SETTINGS))
+            Database(url, max_connections=config.max_connections, settings=dict(RECALL_SETTINGS), prepares=prepares)
         )
-        reading = await stack.enter_async_context(Database(url, max_connections=_SMALL_POOL, vectors=False))
+        reading = await stack.enter_async_context(
+            Database(url, max_connections=_SMALL_POOL, vectors=False, prepares=prepares)
+        )
         reading_vectors = await stack.enter_async_context(
-            Database(url, max_connections=1, settings=dict(RECALL_SETTINGS))
+            Database(url, max_connections=1, settings=dict(RECALL_SETTINGS), prepares=prepares)
         )
         redis = await stack.enter_async_context(
             RedisConnection(config.redis_url.get_secret_value(), timeout_seconds=config.working_memory_seconds)

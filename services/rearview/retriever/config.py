@@ -11,7 +11,8 @@ class RetrieverConfig(VaultConfig, ObjectStorageConfig, ServiceConfig):
     Attributes:
         redis_url: Redis or Valkey, for working memory and access counts.
         recall_seconds: how long a recall may take, whatever the caller's deadline.
-        working_memory_seconds: how long a recall waits for working memory; then it goes on without.
+        working_memory_seconds: how long a recall waits for working memory at least, and as long as the database takes
+            anyway; then it goes on without.
         relevance_floor: candidates of less relevance are not returned.
         vector_floor: candidates that share no word with the query need a vector so many deviations above the rest.
         reranker: kind and model, as `flag:BAAI/bge-reranker-v2-m3`; with `none` the features decide.

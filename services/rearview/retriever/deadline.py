@@ -1,11 +1,11 @@
 """How long a recall may still take."""
 
-import asyncio
 import time
-from collections.abc import Awaitable
-from typing import TypeVar
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 from rearview.domain.errors import DeadlineExceeded
+from rearview.domain.patience import within
 
 T = TypeVar("T")
 
@@ -23,10 +23,9 @@ class Deadline:
         """Return what is left, at least a millisecond: to the database, 0 would mean for ever."""
         return max(self._moment - time.monotonic(), 0.001)
 
-    async def keep(self, answer: Awaitable[T]) -> T:
+    async def keep(self, answer: Coroutine[Any, Any, T]) -> T:
         """Await an answer as long as there is time. Raises: DeadlineExceeded."""
         try:
-            async with asyncio.timeout(self.left_seconds()):
-                return await answer
+            return await within(self.left_seconds(), answer)
         except TimeoutError:
             raise DeadlineExceeded("the recall did not end within the deadline", stage="recall") from None

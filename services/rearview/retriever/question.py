@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -21,6 +21,11 @@ from rearview.ports.query_reader import QueryReader, ReadQuery
 from rearview.ports.recall_store import Search
 
 CANDIDATES_PER_ROUTE = 100
+
+NEWEST_TURNS = 3
+NEWEST_SINCE = timedelta(minutes=10)
+"""So many of the user's unindexed turns are looked for whatever their words, and so long ago they may have been said:
+imports of older talks are no news."""
 
 ASSISTANT_TURNS = 2
 ASSISTANT_WEIGHT = 0.5
@@ -96,6 +101,9 @@ class QuestionReader:
         """Return what to look for in each namespace."""
         filter_keys = tuple(self._reader.canonical_entity(entity) for entity in query.filter.entities)
         told = [widened(time_range) for time_range in question.time_ranges]
+        raw_turns = Route.RAW_TURNS not in query.disabled_routes and admits_turns(query.filter)
+        roles = admitted_roles(query.filter)
+        wants_newest = raw_turns and not query.as_of and (roles is None or EventRole.USER in roles)
         return [
             Search(
                 scope=scope,
@@ -114,12 +122,14 @@ class QuestionReader:
                 time_ranges=tuple((time_range.start, time_range.end) for time_range in told),
                 filter=query.filter,
                 filter_entity_keys=filter_keys,
-                turn_roles=admitted_roles(query.filter),
-                raw_turns=Route.RAW_TURNS not in query.disabled_routes and admits_turns(query.filter),
+                turn_roles=roles,
+                raw_turns=raw_turns,
                 as_of=query.as_of,
                 limit=CANDIDATES_PER_ROUTE,
+                newest_since=question.now - NEWEST_SINCE if wants_newest and at == 0 else None,
+                newest_limit=NEWEST_TURNS,
             )
-            for scope in scopes
+            for at, scope in enumerate(scopes)
         ]
 
 

@@ -9,9 +9,10 @@ from rearview.retriever.candidates import Candidate, Scored
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What was scored in each namespace."""
+    """What was scored in each namespace; `newest` are candidates behind all of that."""
 
     scored: Sequence[Scored]
+    newest: Sequence[Candidate] = ()
 
     def best(self, limit: int | None) -> list[Candidate]:
         """Return the best `limit` candidates (None: all), best first; equal ones in the order of their ids."""

@@ -2,74 +2,44 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rearview.domain.addition import noise_cosines
-from rearview.domain.errors import EmbeddingGenerationMismatch, RearviewError, Unavailable, invalid_field
-from rearview.domain.event import Event
+from rearview.domain.errors import DeadlineExceeded, EmbeddingGenerationMismatch, RearviewError, invalid_field
 from rearview.domain.ids import new_id
 from rearview.domain.memory import MemoryType
-from rearview.domain.principal import Scope
 from rearview.domain.recall import EmptyReason, Recalled, RecallQuery, RecallTrace, Route
 from rearview.domain.redaction import RedactionPolicy
-from rearview.domain.relevance import DEFAULT_FLOOR, RANKER, Floor
+from rearview.domain.relevance import RANKER
 from rearview.domain.text import PiiCategory
-from rearview.domain.turn_filter import admits_turn
 from rearview.ports.clock import Clock
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.policies import RedactionPolicies
 from rearview.ports.query_reader import QueryReader
 from rearview.ports.recall_side_effects import RecallRecorder
-from rearview.ports.recall_store import Chosen, Found, Generation, RecallStore, Search
+from rearview.ports.recall_store import Found, Generation, RecallStore, Search
 from rearview.ports.redactor import Redactor
-from rearview.ports.working_memory import RecentTurns, SessionKey
-from rearview.retriever.answer import Content, Selection, content_of, hits_of, select
+from rearview.ports.working_memory import RecentTurns
+from rearview.retriever.answer import Content, Selection, hits_of, select
+from rearview.retriever.asked import Asked, RecallLimits
 from rearview.retriever.candidates import Candidate, CandidateScorer
 from rearview.retriever.cold_stage import LEAST_SECONDS, ColdStage
 from rearview.retriever.course import Course
 from rearview.retriever.deadline import Deadline
 from rearview.retriever.index_sampler import IndexSampler
+from rearview.retriever.newest_turns import ids_of, newest_candidates
 from rearview.retriever.own_text_stage import OwnTextStage
 from rearview.retriever.question import Question, QuestionReader
 from rearview.retriever.ranking import Ranking
+from rearview.retriever.reading import COLD, TimedReading, Turns
 from rearview.retriever.reranking import RERANK, RerankStage
 
 VECTOR = "vector"
-WORKING_MEMORY = "working_memory"
-COLD = "cold"
-
-WORKING_TURNS = 50
-
-
-@dataclass(frozen=True, slots=True)
-class RecallLimits:
-    """What recall keeps to. `reserve_seconds` of the caller's deadline are left for the answer's way back."""
-
-    total_seconds: float = 5.0
-    working_memory_seconds: float = 0.25
-    reserve_seconds: float = 0.02
-    floor: Floor = DEFAULT_FLOOR
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Asked:
-    """A recall with what came beside it.
-
-    Attributes:
-        query: the validated request.
-        scopes: the namespaces, readable by the caller; the first is that of the query's session.
-        vectors: the query's vectors by generation id: (d,) float32, centred, L2-normalised.
-        time_left_seconds: how long the caller still waits; None for no deadline.
-    """
-
-    query: RecallQuery
-    scopes: Sequence[Scope]
-    vectors: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
-    time_left_seconds: float | None = None
+PLAN = "plan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +75,6 @@ class Recall:
         """Take the parts; without `policies` every tenant's traces are redacted by the default one, without `cold`
         segments are not searched."""
         self._store = store
-        self._working_memory = working_memory
         self._questions = QuestionReader(reader, hasher)
         self._scorer = CandidateScorer(reader, hasher)
         self._own_text = OwnTextStage(reader)
@@ -117,6 +86,9 @@ class Recall:
         self._policies = policies
         self._sampler = sampler
         self._cold = cold
+        self._reading = TimedReading(
+            store, working_memory, cold, working_memory_seconds=self._limits.working_memory_seconds
+        )
 
     async def recall(self, asked: Asked) -> Recalled:
         """Return the memories most relevant to a query, best first, and leave a trace.
@@ -130,13 +102,14 @@ class Recall:
             DeadlineExceeded: the answer could not be had in time.
             Unavailable: the database does not answer.
         """
-        query, course, deadline = asked.query, Course(new_id(), self._clock.now()), self._deadline(asked)
+        query, course = asked.query, Course(new_id(), self._clock.now())
+        deadline = Deadline(self._limits.seconds(asked.time_left_seconds))
         question = self._questions.question(query, course.at)
         generation = await self._generation(asked, deadline)
         vector = self._vector(asked, generation, course)
         searches = self._questions.searches(query, question, asked.scopes, vector)
         course.lap("understand")
-        found, working = await self._find(asked, searches, generation, deadline, course)
+        found, working = await self._reading.find(asked, searches, generation, deadline, course)
         course.lap("routes")
         if query.include_cold:
             found = await self._with_cold(asked, searches, found, generation, deadline, course)
@@ -148,16 +121,11 @@ class Recall:
         hits, context = hits_of(selection.groups, query, question.languages)
         course.lap("pack")
         if query.explain_plan:
-            course.plan = await deadline.keep(
-                self._store.explain(
-                    asked.scopes[0].tenant_id, searches, generation, timeout_seconds=deadline.left_seconds()
-                )
-            )
+            await self._explain(asked, searches, generation, deadline, course)
         empty_reason = (
             EmptyReason.NOT_EMPTY if hits else await self._why_empty(asked, any_found=bool(ranked), deadline=deadline)
         )
-        asked_text = await self._redacted(asked.scopes[0].tenant_id, "\n".join(text for text, _ in question.texts))
-        self._leave_behind(asked, asked_text, question, found, picked.ranking, picked.shortlist, selection, course)
+        self._leave_behind(asked, question, found, picked.ranking, picked.shortlist, selection, course)
         self._sample(searches, found, generation)
         return Recalled(
             hits=hits,
@@ -174,11 +142,6 @@ class Recall:
         if self._reranking is not None:
             return {}  # a cross-encoder may like what shares no word with the query
         return noise_cosines((one.units.similarity, one.units.flags) for one in found)
-
-    def _deadline(self, asked: Asked) -> Deadline:
-        if asked.time_left_seconds is None:
-            return Deadline(self._limits.total_seconds)
-        return Deadline(min(self._limits.total_seconds, asked.time_left_seconds - self._limits.reserve_seconds))
 
     async def _generation(self, asked: Asked, deadline: Deadline) -> Generation | None:
         generation = await deadline.keep(self._store.current_generation())
@@ -203,23 +166,6 @@ class Recall:
         if vector.shape != (generation.dimension,):
             raise invalid_field("vectors", f"expected {generation.dimension} values, got {vector.size}")
         return vector if wanted else None
-
-    async def _find(
-        self,
-        asked: Asked,
-        searches: Sequence[Search],
-        generation: Generation | None,
-        deadline: Deadline,
-        course: Course,
-    ) -> tuple[list[Found], list[tuple[str, Event]]]:
-        left = deadline.left_seconds()
-        found, working = await asyncio.gather(
-            deadline.keep(self._store.search(asked.scopes[0].tenant_id, searches, generation, timeout_seconds=left)),
-            self._working_turns(asked, min(left, self._limits.working_memory_seconds)),
-        )
-        if working is None:
-            course.degrade(WORKING_MEMORY)
-        return found, working or []
 
     async def _with_cold(
         self,
@@ -255,7 +201,7 @@ class Recall:
         asked: Asked,
         searches: Sequence[Search],
         found: Sequence[Found],
-        working: Sequence[tuple[str, Event]],
+        working: Turns,
         question: Question,
         deadline: Deadline,
         course: Course,
@@ -264,7 +210,7 @@ class Recall:
         ranking = self._ranking(searches, found, working, question)
         course.lap("fuse")
         shortlist = self._shortlist(query, ranking, self._own_text.spare(question))
-        ranked = await self._load(asked, shortlist, deadline, course)
+        ranked = await self._reading.load(asked, shortlist, ranking, working, deadline, course)
         ranked = self._own_text.apply(ranked, question)
         course.lap("load")
         ranked, ranker = await self._rerank(ranked, query, question, deadline, course)
@@ -274,76 +220,49 @@ class Recall:
             by_memory=query.group_by_memory,
             floor=self._limits.floor,
             facts_apart=MemoryType.FACT in query.filter.types,
+            newest=ids_of(ranking.newest),
         )
         return _Picked(ranking, shortlist, ranked, ranker, selection)
-
-    async def _working_turns(self, asked: Asked, timeout_seconds: float) -> list[tuple[str, Event]] | None:
-        query, scope = asked.query, asked.scopes[0]
-        if not query.session_id or Route.WORKING_MEMORY in query.disabled_routes:
-            return []
-        key = SessionKey(scope.tenant_id, scope.namespace_id, query.session_id)
-        try:
-            async with asyncio.timeout(timeout_seconds):
-                working = await self._working_memory.last_turns(key, WORKING_TURNS)
-        except (Unavailable, TimeoutError):
-            return None
-        return [
-            (query.session_id, turn.event)
-            for turn in working.turns
-            if admits_turn(query.filter, query.session_id, turn.event, query.as_of)
-        ]
 
     def _ranking(
         self,
         searches: Sequence[Search],
         found: Sequence[Found],
-        working: Sequence[tuple[str, Event]],
+        working: Turns,
         question: Question,
     ) -> Ranking:
         scored = [
             self._scorer.score(search, one, working if at == 0 else (), question)
             for at, (search, one) in enumerate(zip(searches, found, strict=True))
         ]
-        return Ranking([one for one in scored if one is not None])
+        newest = newest_candidates(searches[0], found[0], working)
+        return Ranking([one for one in scored if one is not None], newest)
 
     def _shortlist(self, query: RecallQuery, ranking: Ranking, spare: int) -> list[Candidate]:
         wanted = query.top_k + spare
         if self._reranking is not None and query.rerank:
             wanted = max(wanted, self._reranking.depth)
         if not query.group_by_memory:
-            return ranking.best(wanted)
+            return [*ranking.best(wanted), *ranking.newest]
         candidates = ranking.best(None)
         first_groups = set(list(dict.fromkeys(candidate.group_id for candidate in candidates))[:wanted])
-        return [candidate for candidate in candidates if candidate.group_id in first_groups]
+        return [*(candidate for candidate in candidates if candidate.group_id in first_groups), *ranking.newest]
 
-    async def _load(
-        self, asked: Asked, shortlist: Sequence[Candidate], deadline: Deadline, course: Course
-    ) -> list[tuple[Candidate, Content]]:
-        if not shortlist:
-            return []
-        tenant_id = asked.scopes[0].tenant_id
-        chosen = [
-            Chosen(
-                scope,
-                units={c.unit.unit_id: c.unit.memory_id for c in shortlist if c.scope is scope and c.unit},
-                events=frozenset(c.resource_id for c in shortlist if c.scope is scope and not c.unit),
-                as_of=asked.query.as_of,
+    async def _explain(
+        self,
+        asked: Asked,
+        searches: Sequence[Search],
+        generation: Generation | None,
+        deadline: Deadline,
+        course: Course,
+    ) -> None:
+        tenant_id, left = asked.scopes[0].tenant_id, deadline.left_seconds()
+        try:
+            course.plan = await deadline.keep(
+                self._store.explain(tenant_id, searches, generation, timeout_seconds=left)
             )
-            for scope in asked.scopes
-        ]
-        loaded = await deadline.keep(
-            self._store.load(
-                tenant_id, chosen, with_metadata=asked.query.include_metadata, timeout_seconds=deadline.left_seconds()
-            )
-        )
-        if self._cold is not None:
-            loaded, whole = await self._cold.fill(tenant_id, chosen, loaded, deadline.left_seconds())
-            if not whole:
-                course.degrade(COLD)
-        of_namespace = {scope.namespace_id: one for scope, one in zip(asked.scopes, loaded, strict=True)}
-        past = asked.query.as_of is not None
-        contents = [content_of(c, of_namespace[c.scope.namespace_id], inactive_too=past) for c in shortlist]
-        return [(c, content) for c, content in zip(shortlist, contents, strict=True) if content is not None]
+        except DeadlineExceeded:
+            course.degrade(PLAN)
 
     async def _rerank(
         self,
@@ -381,7 +300,7 @@ class Recall:
         if self._policies is not None:
             try:
                 policy = await self._policies.redaction(tenant_id)
-            except RearviewError:  # an answer is not held back for its trace, which then says less
+            except RearviewError:  # better a trace that says less than none
                 policy = RedactionPolicy(tuple(PiiCategory))
         if policy.needs_models:
             return (await asyncio.to_thread(self._redactor.redact, text, policy.categories)).text
@@ -397,7 +316,6 @@ class Recall:
     def _leave_behind(
         self,
         asked: Asked,
-        asked_text: str,
         question: Question,
         found: Sequence[Found],
         ranking: Ranking,
@@ -407,7 +325,8 @@ class Recall:
     ) -> None:
         scope = asked.scopes[0]
 
-        def trace() -> RecallTrace:
+        async def trace() -> RecallTrace:
+            asked_text = await self._redacted(scope.tenant_id, "\n".join(text for text, _ in question.texts))
             shortlisted = frozenset(candidate.resource_id for candidate in shortlist)
             return course.trace(asked_text, question, asked.scopes, found, ranking, shortlisted, selection)
 

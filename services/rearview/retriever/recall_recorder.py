@@ -66,11 +66,15 @@ class BackgroundRecorder:
             self._on_loss(self._queue.get_nowait()[0])
 
     def record(
-        self, tenant_id: UUID, principal: str, scopes: Collection[Scope], trace: Callable[[], RecallTrace]
+        self, tenant_id: UUID, principal: str, scopes: Collection[Scope], trace: Callable[[], Awaitable[RecallTrace]]
     ) -> None:
         """Have a trace made and written."""
         namespace_ids = [scope.namespace_id for scope in scopes]
-        self._put(TRACE, lambda: self._traces.write(tenant_id, principal, namespace_ids, trace()))
+
+        async def write() -> None:
+            await self._traces.write(tenant_id, principal, namespace_ids, await trace())
+
+        self._put(TRACE, write)
 
     def count_accesses(self, tenant_id: UUID, accessed: Mapping[UUID, Collection[UUID]], at: datetime) -> None:
         """Have accesses counted."""

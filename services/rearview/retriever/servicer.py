@@ -11,12 +11,13 @@ from rearview.domain.principal import Access, Scope
 from rearview.internal.v1 import retriever_service_pb2, retriever_service_pb2_grpc
 from rearview.ports.clock import Clock
 from rearview.ports.memory_reader import EventReader, MemoryReader
+from rearview.retriever.asked import Asked
 from rearview.retriever.get_forget_receipt import GetForgetReceipt
 from rearview.retriever.get_memory import GetMemory
 from rearview.retriever.get_recall_trace import GetRecallTrace
 from rearview.retriever.get_working_memory import GetWorkingMemory
 from rearview.retriever.list_memories import ListMemories
-from rearview.retriever.recall import Asked, Recall
+from rearview.retriever.recall import Recall
 from rearview.retriever.reveal_redacted import RevealRedacted
 from rearview.rpc.call_context import current_caller, time_left_seconds
 from rearview.rpc.convert.events import (

@@ -60,6 +60,8 @@ class ServiceConfig(Settings):
         metrics_port: where Prometheus metrics are served, on the interface of `listen`; None serves none.
         database_url: PostgreSQL as the role rearview_service.
         max_connections: of a pool of connections to PostgreSQL.
+        prepared_statements: whether statements are prepared under names; not behind a pooler that gives each
+            transaction another connection and does not know of them.
         internal_key: signs and checks the identities that go from service to service, and signs page tokens.
         max_concurrent_calls: further calls are refused.
         drain_seconds: how long calls under way may take to finish when the service stops.
@@ -69,6 +71,7 @@ class ServiceConfig(Settings):
     metrics_port: int | None = Field(default=None, ge=0, le=65_535)
     database_url: SecretStr
     max_connections: int = Field(default=10, ge=1, le=1_000)
+    prepared_statements: bool = True
     internal_key: Annotated[SecretStr, AfterValidator(_internal_key)]
     max_concurrent_calls: int = Field(default=1_000, ge=1, le=100_000)
     drain_seconds: float = Field(default=10.0, ge=0, le=600)

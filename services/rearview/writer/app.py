@@ -131,14 +131,17 @@ async def open_writer(
     """
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
-        url = config.database_url.get_secret_value()
-        calls = await stack.enter_async_context(Database(url, max_connections=config.max_connections, vectors=False))
+        url, prepares = config.database_url.get_secret_value(), config.prepared_statements
+        calls = await stack.enter_async_context(
+            Database(url, max_connections=config.max_connections, vectors=False, prepares=prepares)
+        )
         jobs = await stack.enter_async_context(
             Database(
                 url,
                 max_connections=min(config.max_connections, config.worker_concurrency + 1),
                 settings={"plan_cache_mode": "force_custom_plan"},
                 vectors=False,
+                prepares=prepares,
             )
         )
         redis = await stack.enter_async_context(

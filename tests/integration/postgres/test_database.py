@@ -136,3 +136,51 @@ async def test_a_statement_is_cancelled_with_its_caller_and_its_connection_kept(
                     await (await connection.execute("SELECT pg_sleep(%s)", [seconds])).fetchone()
         assert len(backends) == 2
         assert backends[0] == backends[1]
+
+
+@pytest.mark.parametrize("prepares", [True, False])
+async def test_statements_are_prepared_only_where_they_may_be(database: DatabaseUrls, prepares: bool) -> None:
+    """Behind a pooler that hands each transaction another connection, a name of this one would mean nothing."""
+    async with Database(database.service, max_connections=1, vectors=False, prepares=prepares) as pool:
+
+        async def doubled(value: object) -> object:
+            rows = await pool.rows(None, "SELECT %(value)s, %(value)s", {"value": value}, timeout_seconds=30)
+            return rows[0]
+
+        for _ in range(8):  # more often than the driver waits with its own
+            assert await doubled(7) == (7, 7)
+            assert await doubled("七 seven") == ("七 seven", "七 seven")
+            async with pool.transaction(None) as connection:
+                await connection.execute("SELECT 1 + %s", [1])
+        statement = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE %(like)s"
+        named = await pool.rows(None, statement, {"like": "SELECT $1%"}, timeout_seconds=30)
+        everything = await pool.rows(None, statement, {"like": "%"}, timeout_seconds=30)
+    # One for each type of the parameter, however often it was asked.
+    assert named[0][0] == (2 if prepares else 0)
+    assert (everything[0][0] > 0) is prepares
+
+
+async def test_a_statement_that_fails_on_its_first_way_is_prepared_anew(database: DatabaseUrls) -> None:
+    async with Database(database.service, max_connections=1, vectors=False) as pool:
+        divided = "SELECT 10 / %(by)s::int"
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            await pool.rows(None, divided, {"by": 0}, timeout_seconds=30)
+        assert await pool.rows(None, divided, {"by": 5}, timeout_seconds=30) == [(2,)]
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            await pool.rows(None, divided, {"by": 0}, timeout_seconds=30)
+        assert await pool.rows(None, divided, {"by": 2}, timeout_seconds=30) == [(5,)]
+
+
+async def test_a_prepared_statement_outlives_a_change_of_what_it_returns(database: DatabaseUrls) -> None:
+    async with (
+        Database(database.service, max_connections=1, vectors=False) as pool,
+        await psycopg.AsyncConnection.connect(database.superuser, autocommit=True) as owner,
+    ):
+        await owner.execute("CREATE TABLE changing (value int); INSERT INTO changing VALUES (3)")
+        await owner.execute("GRANT SELECT ON changing TO rearview_service")
+        read = "SELECT value FROM changing"
+        assert await pool.rows(None, read, {}, timeout_seconds=30) == [(3,)]
+        await owner.execute("ALTER TABLE changing ALTER value TYPE text")
+        with suppress(psycopg.errors.FeatureNotSupported):
+            await pool.rows(None, read, {}, timeout_seconds=30)
+        assert await pool.rows(None, read, {}, timeout_seconds=30) == [("3",)]

@@ -27,7 +27,8 @@ from rearview.language.pii import PatternRedactor
 from rearview.language.query_reader import LanguageQueryReader
 from rearview.ports.clock import SystemClock
 from rearview.ports.embedder import Embedder
-from rearview.retriever.recall import Asked, Recall, RecallLimits
+from rearview.retriever.asked import Asked, RecallLimits
+from rearview.retriever.recall import Recall
 from rearview.retriever.recall_recorder import BackgroundRecorder
 from rearview.retriever.reranking import RerankStage
 from tests.support.indexed_library import Library, open_library

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -16,7 +15,7 @@ from rearview.domain.errors import DeadlineExceeded
 from rearview.ports.clock import SystemClock
 from tests.integration.retriever.conftest import Bench
 from tests.support.indexed_library import Library
-from tests.support.slow_link import slow_link
+from tests.support.slow_link import slow_database
 from tests.support.stack import DatabaseUrls
 
 DELAY_SECONDS = 0.2
@@ -28,29 +27,25 @@ async def test_a_database_that_answers_late(bench: Bench, library: Library, data
     await library.memory("预算是12000元")
     await library.memory("The offsite is in Lisbon")
     library.index()
-    there = urlsplit(database.service)
-    assert there.hostname
-    assert there.port
-    async with slow_link(there.hostname, there.port, DELAY_SECONDS) as port:
-        url = database.service.replace(f":{there.port}/", f":{port}/")
-        async with Database(url, max_connections=1, settings=dict(RECALL_SETTINGS)) as far:
-            recall = bench.with_parts(store=PostgresRecallStore(far))
-            assert (
-                await recall.ask("预算是多少", library.scope)
-            ).hits  # opens the connection, which takes its time too
-            started = time.monotonic()
-            recalled = await recall.ask("预算是多少", library.scope, time_left_seconds=30.0)
-            assert recalled.hits
-            assert recalled.degraded == ()
-            assert time.monotonic() - started >= 2 * DELAY_SECONDS, "the link is slow"
-            started = time.monotonic()
-            with pytest.raises(DeadlineExceeded):
-                await recall.ask("预算是多少", library.scope, time_left_seconds=1.5 * DELAY_SECONDS)
-            assert time.monotonic() - started < 1.5 * DELAY_SECONDS + BUSY_MACHINE_SECONDS
-            # The connection that was given up answers nobody else's question.
-            other = await recall.ask("where is the offsite", library.scope, time_left_seconds=60.0)
-            assert other.hits[0].memory is not None
-            assert other.hits[0].memory.content == "The offsite is in Lisbon"
+    async with (
+        slow_database(database, DELAY_SECONDS) as slow,
+        Database(slow.service, max_connections=1, settings=dict(RECALL_SETTINGS)) as far,
+    ):
+        recall = bench.with_parts(store=PostgresRecallStore(far))
+        assert (await recall.ask("预算是多少", library.scope)).hits  # opens the connection, which takes its time too
+        started = time.monotonic()
+        recalled = await recall.ask("预算是多少", library.scope, time_left_seconds=30.0)
+        assert recalled.hits
+        assert recalled.degraded == ()
+        assert time.monotonic() - started >= 2 * DELAY_SECONDS, "the link is slow"
+        started = time.monotonic()
+        with pytest.raises(DeadlineExceeded):
+            await recall.ask("预算是多少", library.scope, time_left_seconds=1.5 * DELAY_SECONDS)
+        assert time.monotonic() - started < 1.5 * DELAY_SECONDS + BUSY_MACHINE_SECONDS
+        # The connection that was given up answers nobody else's question.
+        other = await recall.ask("where is the offsite", library.scope, time_left_seconds=60.0)
+        assert other.hits[0].memory is not None
+        assert other.hits[0].memory.content == "The offsite is in Lisbon"
 
 
 async def test_without_vectors_and_redis_what_is_left_out_is_named(bench: Bench, library: Library) -> None:

@@ -16,8 +16,8 @@ from rearview.domain.errors import DeadlineExceeded, EmbeddingGenerationMismatch
 from rearview.domain.recall import RecallQuery, Route
 from rearview.ports.clock import SystemClock
 from rearview.ports.reranker import RerankScores
+from rearview.retriever.asked import Asked
 from rearview.retriever.get_recall_trace import GetRecallTrace
-from rearview.retriever.recall import Asked
 from rearview.retriever.recall_recorder import BackgroundRecorder
 from rearview.retriever.reranking import RerankStage
 from tests.integration.retriever.conftest import NOW, Bench, memory_ids

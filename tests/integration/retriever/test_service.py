@@ -10,7 +10,6 @@ import grpc
 import grpc.aio
 import numpy as np
 import pytest
-from pydantic import SecretStr
 
 from rearview.domain.event import CaptureOutcome
 from rearview.domain.ids import new_id
@@ -18,13 +17,12 @@ from rearview.domain.principal import Access, Caller, NamespaceAccess, Role
 from rearview.internal.v1 import retriever_service_pb2
 from rearview.internal.v1.retriever_service_pb2_grpc import RetrieverServiceStub
 from rearview.ports.embedder import Embedder
-from rearview.retriever.app import run_retriever
-from rearview.retriever.config import RetrieverConfig
 from rearview.rpc.errors import from_rpc_error
 from rearview.rpc.identity import IDENTITY_KEY, sign_identity
 from rearview.v1 import memory_service_pb2 as pb
 from rearview.v1 import recall_pb2
 from tests.support.indexed_library import Library
+from tests.support.running_retriever import running_retriever
 from tests.support.stack import DatabaseUrls
 
 KEY = "an internal key of more than thirty-two bytes"
@@ -32,25 +30,8 @@ KEY = "an internal key of more than thirty-two bytes"
 
 @pytest.fixture
 async def address(database: DatabaseUrls, redis_url: str) -> AsyncIterator[str]:
-    config = RetrieverConfig(
-        listen="127.0.0.1:0",
-        database_url=SecretStr(database.service),
-        redis_url=SecretStr(redis_url),
-        internal_key=SecretStr(KEY),
-        drain_seconds=1,
-    )
-    started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    stop = asyncio.Event()
-    task = asyncio.create_task(run_retriever(config, on_started=started.set_result, stop=stop))
-
-    def tell_end(ended: asyncio.Task[None]) -> None:
-        if not started.done():
-            started.set_exception(ended.exception() or EOFError("the service ended before it served"))
-
-    task.add_done_callback(tell_end)
-    yield f"127.0.0.1:{await started}"
-    stop.set()
-    await task
+    async with running_retriever(database, redis_url, KEY) as served:
+        yield served
 
 
 def identity(library: Library, *, names: tuple[str, ...] = ("notes",)) -> list[tuple[str, str]]:

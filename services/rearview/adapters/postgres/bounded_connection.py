@@ -12,6 +12,8 @@ from psycopg.rows import TupleRow
 
 T = TypeVar("T")
 
+PreparedKey = tuple[bytes, tuple[int, ...]]
+
 LONGEST_SILENCE_SECONDS = 60.0
 CANCEL_SECONDS = 0.5
 """How long a server that works for a caller who has gone may take to stop, and as long again to say so."""
@@ -24,6 +26,9 @@ class BoundedConnection(AsyncConnection[TupleRow]):
     """
 
     longest_silence_seconds = LONGEST_SILENCE_SECONDS
+    prepared: dict[PreparedKey, bytes] | None = None
+    """Statements of `read_at_once` that the server has parsed, with the types of their parameters, and what they are
+    called there; None where nothing may be prepared."""
 
     async def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
         """Run a generator of the driver; see `psycopg.AsyncConnection.wait`.

@@ -29,9 +29,9 @@ class PostgresCredentialStore:
         self._database = database
 
     async def find(self, key_id: str) -> Sequence[StoredCredential]:
-        async with self._database.transaction(None, timeout_seconds=_LOOKUP_TIMEOUT_SECONDS) as connection:
-            cursor = await connection.execute(_SQL["find"], {"key_id": key_id})
-            rows = await cursor.fetchall()
+        rows = await self._database.rows(
+            None, _SQL["find"], {"key_id": key_id}, timeout_seconds=_LOOKUP_TIMEOUT_SECONDS
+        )
         return [
             StoredCredential(
                 tenant_id=tenant_id,

@@ -14,7 +14,7 @@ from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
 from rearview.adapters.postgres.bounded_connection import LONGEST_SILENCE_SECONDS, BoundedConnection
-from rearview.adapters.postgres.round_trip import Reading, read_at_once
+from rearview.adapters.postgres.round_trip import Reading, numbered, read_at_once
 from rearview.domain.errors import Conflict, DeadlineExceeded, Overloaded, Unavailable
 
 Connection: TypeAlias = AsyncConnection[TupleRow]
@@ -44,11 +44,23 @@ class Database:
         acquire_timeout_seconds: float = 5.0,
         settings: dict[str, str] | None = None,
         vectors: bool = True,
+        prepares: bool = True,
     ) -> None:
+        """Describe the pool. Without `prepares` no statement is prepared under a name: behind a pooler that gives each
+        transaction another server connection there would be no such name."""
         options = " ".join(f"-c {key}={value}" for key, value in (settings or {}).items())
         kwargs: dict[str, Any] = {"autocommit": True, "connect_timeout": 5, "application_name": "rearview"}
         if options:
             kwargs["options"] = options
+        if not prepares:
+            kwargs["prepare_threshold"] = None
+
+        async def configure(connection: BoundedConnection) -> None:
+            if vectors:
+                await register_vector_async(connection)
+            if prepares:
+                connection.prepared = {}
+
         self._pool: AsyncConnectionPool[BoundedConnection] = AsyncConnectionPool(
             url,
             connection_class=BoundedConnection,
@@ -58,7 +70,7 @@ class Database:
             max_waiting=max_waiting,
             timeout=acquire_timeout_seconds,
             reconnect_timeout=_RECONNECT_SECONDS,
-            configure=register_vector_async if vectors else None,
+            configure=configure,
             check=_still_open,
             open=False,
         )
@@ -106,6 +118,19 @@ class Database:
         with translated_errors():
             async with self._bounded(timeout_seconds) as connection:
                 return await read_at_once(connection, tenant_id, readings, timeout_seconds)
+
+    async def rows(
+        self,
+        tenant_id: UUID | None,
+        statement: LiteralString,
+        parameters: Mapping[str, Any],
+        *,
+        timeout_seconds: float,
+        as_dictionaries: bool = False,
+    ) -> list[Any]:
+        """Return the rows of one statement, read for `tenant_id` in one round trip. Raises as `transaction`."""
+        reading = Reading(numbered(statement), parameters, as_dictionaries)
+        return (await self.read(tenant_id, [reading], timeout_seconds=timeout_seconds))[0]
 
     @asynccontextmanager
     async def _bounded(self, timeout_seconds: float | None) -> AsyncIterator[BoundedConnection]:

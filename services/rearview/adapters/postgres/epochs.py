@@ -28,8 +28,7 @@ class PostgresEpochs:
     async def read(self, tenant_id: UUID, namespace_ids: Collection[UUID]) -> Mapping[UUID, Epoch]:
         """Return the epochs of namespaces; see `Epochs.read`."""
         place = {"tenant_id": tenant_id, "namespace_ids": list(namespace_ids)}
-        async with self._database.transaction(tenant_id, timeout_seconds=_TIMEOUT_SECONDS) as connection:
-            rows = await (await connection.execute(_SQL["read"], place)).fetchall()
+        rows = await self._database.rows(tenant_id, _SQL["read"], place, timeout_seconds=_TIMEOUT_SECONDS)
         breaking = dict.fromkeys(namespace_ids, 0)
         additive: dict[UUID, dict[int, int]] = {namespace_id: {} for namespace_id in namespace_ids}
         for namespace_id, slot, broken, added in rows:
@@ -56,9 +55,9 @@ class PostgresEpochs:
         place: dict[str, Any] = {
             name: list(values) for name, values in zip(names, zip(*moved, strict=True), strict=True)
         }
-        async with self._database.transaction(tenant_id, timeout_seconds=_TIMEOUT_SECONDS) as connection:
-            cursor = await connection.execute(_SQL["additions"], {**place, "tenant_id": tenant_id})
-            rows = await cursor.fetchall()
+        rows = await self._database.rows(
+            tenant_id, _SQL["additions"], {**place, "tenant_id": tenant_id}, timeout_seconds=_TIMEOUT_SECONDS
+        )
         if len(rows) != count:
             return None
         return [(row[0], self._addition(row)) for row in rows]

@@ -20,11 +20,10 @@ class PostgresNamespaceDirectory:
         self._database = database
 
     async def reach(self, reader: Reader, names: Collection[str], *, subscribed: bool = False) -> Mapping[str, Reach]:
-        async with self._database.transaction(reader.tenant_id, timeout_seconds=_TIMEOUT_SECONDS) as connection:
-            cursor = await connection.execute(
-                _SQL["reach"], {**reader_parameters(reader), "names": list(names), "subscribed": subscribed}
-            )
-            return _reached(await cursor.fetchall())
+        parameters = {**reader_parameters(reader), "names": list(names), "subscribed": subscribed}
+        return _reached(
+            await self._database.rows(reader.tenant_id, _SQL["reach"], parameters, timeout_seconds=_TIMEOUT_SECONDS)
+        )
 
     async def reach_receipt(self, reader: Reader, receipt_id: UUID) -> Mapping[str, Reach] | None:
         return await self._reach_all_of(reader, "count_of_receipt", receipt_id=receipt_id)

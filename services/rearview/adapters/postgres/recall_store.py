@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, LiteralString
 from uuid import UUID
 
@@ -74,10 +74,8 @@ class PostgresRecallStore:
         """Return the generation that is searched; None before anything was indexed."""
         age = time.monotonic() - self._generation_read_at
         if fresh or self._generation is None or age > _GENERATION_AGE.total_seconds():
-            async with self._database.transaction(None, timeout_seconds=5.0) as connection:
-                cursor = await connection.execute(self._general["current_generation"])
-                row = await cursor.fetchone()
-            self._generation = Generation(*row) if row else None
+            rows = await self._database.rows(None, self._general["current_generation"], {}, timeout_seconds=5.0)
+            self._generation = Generation(*rows[0]) if rows else None
             self._generation_read_at = time.monotonic()
         return self._generation
 
@@ -92,6 +90,7 @@ class PostgresRecallStore:
                 search,
                 counted=next(answers)[0],
                 turns=next(answers) if search.raw_turns else [],
+                newest=next(answers) if search.newest_since else [],
                 units=next(answers) if generation else [],
                 warm=next(answers) if generation else [],
                 segments=next(answers),
@@ -118,12 +117,13 @@ class PostgresRecallStore:
 
     async def anything_stored(self, tenant_id: UUID, namespace_ids: Sequence[UUID], *, timeout_seconds: float) -> bool:
         """Return whether any of the namespaces holds an active memory or a turn."""
-        async with self._database.transaction(tenant_id, timeout_seconds=timeout_seconds) as connection:
-            cursor = await connection.execute(
-                self._general["anything_stored"], {"tenant": tenant_id, "namespaces": list(namespace_ids)}
-            )
-            row = await cursor.fetchone()
-        return bool(row and row[0])
+        rows = await self._database.rows(
+            tenant_id,
+            self._general["anything_stored"],
+            {"tenant": tenant_id, "namespaces": list(namespace_ids)},
+            timeout_seconds=timeout_seconds,
+        )
+        return bool(rows and rows[0][0])
 
     async def explain(
         self, tenant_id: UUID, searches: Sequence[Search], generation: Generation | None, *, timeout_seconds: float
@@ -155,16 +155,20 @@ class PostgresRecallStore:
 
     def _readings(self, search: Search, generation: Generation | None) -> list[Reading]:
         parameters = search_parameters(search)
-        statements = [self._general["statistics"]]
+        readings = [Reading(numbered(self._general["statistics"]), parameters)]
+        raw_turns = numbered(self._general["raw_turns"])
         if search.raw_turns:
-            statements.append(self._general["raw_turns"])
+            readings.append(Reading(raw_turns, parameters))
+        if search.newest_since:
+            readings.append(Reading(raw_turns, {**parameters, **_newest(search, search.newest_since)}))
+        statements: list[LiteralString] = []
         if generation is not None:
             statements += [
                 _search_statement(generation.ordinal),
                 load_queries("recall_warm", generation.ordinal)["search"],
             ]
         statements.append(self._cold["segments"])
-        return [Reading(numbered(statement), parameters) for statement in statements]
+        return readings + [Reading(numbered(statement), parameters) for statement in statements]
 
     def _contents(self, tenant_id: UUID, chosen: Chosen, memories_statement: LiteralString) -> list[Reading]:
         place = {"tenant": tenant_id, "namespace": chosen.scope.namespace_id}
@@ -184,6 +188,7 @@ def _found(
     search: Search,
     counted: Sequence[Any],
     turns: Sequence[Sequence[Any]],
+    newest: Sequence[Sequence[Any]],
     units: Sequence[Sequence[Any]],
     warm: Sequence[Sequence[Any]],
     segments: Sequence[Sequence[Any]],
@@ -200,13 +205,18 @@ def _found(
     )
     return Found(
         units=of_all_tiers([_units(units), _units(warm)], search.route_limit(statistics)),
-        turns=tuple(
-            FoundTurn(event_id, session_id, EventRole(role), speaker, occurred_at, score or 0.0)
-            for event_id, session_id, role, speaker, occurred_at, score in turns
-        ),
+        turns=_turns(turns),
+        newest=_turns(newest),
         statistics=statistics,
         exact_vectors=all(scans) if scans else None,
         segments=tuple(map(segment_of, segments)),
+    )
+
+
+def _turns(rows: Sequence[Sequence[Any]]) -> tuple[FoundTurn, ...]:
+    return tuple(
+        FoundTurn(event_id, session_id, EventRole(role), speaker, occurred_at, score or 0.0)
+        for event_id, session_id, role, speaker, occurred_at, score in rows
     )
 
 
@@ -267,6 +277,17 @@ def search_parameters(search: Search) -> dict[str, Any]:
         "limit": search.limit,
         "candidate_budget": CANDIDATE_BUDGET,
         "scan_limit": TIME_SCAN_LIMIT,
+    }
+
+
+def _newest(search: Search, since: datetime) -> dict[str, Any]:
+    """Return what the parameters of the raw-turn route are for the newest turns: without words it returns these."""
+    return {
+        "keywords": [],
+        "counts": [],
+        "roles": [int(EventRole.USER)],
+        "start": max(since, search.filter.start or since),
+        "limit": search.newest_limit,
     }
 
 

@@ -12,11 +12,16 @@ from functools import cache
 from typing import Any, LiteralString
 from uuid import UUID
 
-from psycopg import AsyncConnection, errors, pq
+from psycopg import errors, pq
 from psycopg.abc import PQGen
 from psycopg.adapt import PyFormat, Transformer
-from psycopg.rows import RowMaker, TupleRow
+from psycopg.rows import RowMaker
 from psycopg.waiting import Ready, Wait
+
+from rearview.adapters.postgres.bounded_connection import BoundedConnection, PreparedKey
+
+MAX_PREPARED = 64
+"""Of one connection; statements differ also by the types of their parameters."""
 
 _PARAMETER = re.compile(r"%\(([a-z_]+)\)s")
 _BEGIN = b"BEGIN READ ONLY"
@@ -54,9 +59,11 @@ class Reading:
 
 
 async def read_at_once(
-    connection: AsyncConnection[TupleRow], tenant_id: UUID | None, readings: Sequence[Reading], timeout_seconds: float
+    connection: BoundedConnection, tenant_id: UUID | None, readings: Sequence[Reading], timeout_seconds: float
 ) -> list[list[Any]]:
     """Return the rows of each statement, all read on behalf of `tenant_id` in one transaction.
+
+    Where the connection may prepare, the server parses each statement once, on its way for the first time.
 
     The connection is the caller's alone, is in no transaction, and is closed if this does not end well, since what is
     still on its way would answer the next question. `timeout_seconds` bounds each statement on the server.
@@ -65,6 +72,8 @@ async def read_at_once(
         psycopg.Error: a statement failed, or the connection did.
     """
     transformer = Transformer(connection)
+    preparing: dict[PreparedKey, bytes] = {}
+    asked: list[Reading | None] = [None, None]  # BEGIN and the settings
     settings = [str(tenant_id or ""), str(max(int(timeout_seconds * 1000), 1))]
     pgconn = connection.pgconn
     ended = False
@@ -77,13 +86,22 @@ async def read_at_once(
             values = transformer.dump_sequence(
                 [reading.parameters[name] for name in names], [PyFormat.AUTO] * len(names)
             )
-            pgconn.send_query_params(
-                reading.statement.text,
-                values,
-                param_types=transformer.types,
-                param_formats=transformer.formats,
-                result_format=pq.Format.BINARY,
-            )
+            types, formats = transformer.types or (), transformer.formats
+            name = _name(connection.prepared, preparing, (reading.statement.text, tuple(types)))
+            if name is None:
+                pgconn.send_query_params(
+                    reading.statement.text,
+                    values,
+                    param_types=types,
+                    param_formats=formats,
+                    result_format=pq.Format.BINARY,
+                )
+            else:
+                if name.new:
+                    pgconn.send_prepare(name.text, reading.statement.text, param_types=types)
+                    asked.append(None)
+                pgconn.send_query_prepared(name.text, values, param_formats=formats, result_format=pq.Format.BINARY)
+            asked.append(reading)
         _send(pgconn, _COMMIT)
         pgconn.pipeline_sync()
         results = await connection.wait(_answers(pgconn))
@@ -94,9 +112,38 @@ async def read_at_once(
             await connection.close()
     for result in results:
         if result.status == pq.ExecStatus.FATAL_ERROR:
-            raise errors.error_from_result(result, encoding="utf-8")
-    # The first two are those of BEGIN and the settings, the last one that of COMMIT.
-    return [_rows(transformer, result, reading) for result, reading in zip(results[2:-1], readings, strict=True)]
+            error = errors.error_from_result(result, encoding="utf-8")
+            # What was to be prepared may be there or not; and a migration may have changed what a statement returns.
+            if preparing or isinstance(error, errors.FeatureNotSupported):
+                await connection.close()
+            raise error
+    if connection.prepared is not None:
+        connection.prepared.update(preparing)
+    # The last result is that of COMMIT.
+    return [_rows(transformer, result, reading) for result, reading in zip(results[:-1], asked, strict=True) if reading]
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """What a statement is called on the server; `new` until it has been prepared there."""
+
+    text: bytes
+    new: bool
+
+
+def _name(
+    prepared: Mapping[PreparedKey, bytes] | None, preparing: dict[PreparedKey, bytes], key: PreparedKey
+) -> _Name | None:
+    """Return what a statement is called; None for one that is not to be prepared."""
+    if prepared is None:
+        return None
+    known = prepared.get(key) or preparing.get(key)
+    if known is not None:
+        return _Name(known, new=False)
+    if len(prepared) + len(preparing) >= MAX_PREPARED:
+        return None
+    preparing[key] = b"rearview_%d" % (len(prepared) + len(preparing))
+    return _Name(preparing[key], new=True)
 
 
 def _send(pgconn: pq.abc.PGconn, command: bytes) -> None:

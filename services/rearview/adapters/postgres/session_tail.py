@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from uuid import UUID
 
-from rearview.adapters.postgres.database import Database, dict_rows
+from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.event_rows import event_of
 from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.event import Event
@@ -20,18 +20,24 @@ class PostgresSessionTail:
 
     async def tail(self, session: SessionKey, count: int) -> Sequence[TailTurn]:
         """Return the last turns, oldest first; see `SessionTail.tail`."""
-        async with self._database.transaction(session.tenant_id, timeout_seconds=self._timeout_seconds) as connection:
-            cursor = await connection.execute(self._queries["session_tail"], {**_named(session), "limit": count})
-            rows = await cursor.fetchall()
+        rows = await self._database.rows(
+            session.tenant_id,
+            self._queries["session_tail"],
+            {**_named(session), "limit": count},
+            timeout_seconds=self._timeout_seconds,
+        )
         return [TailTurn(*row) for row in reversed(rows)]
 
     async def turns(self, session: SessionKey, event_ids: Collection[UUID]) -> Sequence[Event]:
         """Return turns with their content; see `SessionTail.turns`."""
-        async with self._database.transaction(session.tenant_id, timeout_seconds=self._timeout_seconds) as connection:
-            cursor = await dict_rows(
-                connection, self._queries["session_events"], {**_named(session), "events": list(event_ids)}
-            )
-            return [event_of(row) for row in await cursor.fetchall()]
+        rows = await self._database.rows(
+            session.tenant_id,
+            self._queries["session_events"],
+            {**_named(session), "events": list(event_ids)},
+            timeout_seconds=self._timeout_seconds,
+            as_dictionaries=True,
+        )
+        return [event_of(row) for row in rows]
 
 
 def _named(session: SessionKey) -> dict[str, object]:

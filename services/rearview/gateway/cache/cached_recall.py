@@ -5,10 +5,11 @@ in between is never missed, in whatever order commits and answers came. Everythi
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any, TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -18,6 +19,7 @@ from rearview.domain.addition import could_change
 from rearview.domain.canonical_query import CanonicalQuery, refusal
 from rearview.domain.errors import DeadlineExceeded, Overloaded, Unavailable
 from rearview.domain.names import parse_namespace
+from rearview.domain.patience import within
 from rearview.domain.principal import Caller
 from rearview.domain.recall import RecallQuery
 from rearview.domain.text import DEFAULT_CATEGORIES
@@ -32,16 +34,21 @@ from rearview.ports.query_canonicaliser import QueryCanonicaliser
 from rearview.ports.query_reader import QueryReader, ReadQuery
 from rearview.ports.redactor import Redactor
 from rearview.ports.working_memory import SessionKey
+from rearview.rpc.call_context import time_left_seconds
 from rearview.rpc.convert.times import duration_to_proto
 from rearview.telemetry.metrics import Metrics
 from rearview.v1 import recall_pb2
 
+T = TypeVar("T")
 Found = tuple[recall_pb2.RecallResponse, Mapping[int, float]]
 """An answer, and its noise cosines."""
 Find = Callable[[Sequence[EmbeddedQuery]], Awaitable[Found]]
 """Asks the retriever, with the query's vectors."""
 
-_FAILURES = (Unavailable, Overloaded, DeadlineExceeded)
+_FAILURES = (Unavailable, Overloaded, DeadlineExceeded, TimeoutError)
+_LONGEST_SECONDS = 1.0
+_SHARE_OF_DEADLINE = 0.25
+"""At most so much of the time that is left goes into each question to the cache's stores: answers come without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +141,8 @@ class CachedRecall:
             session = SessionKey(tenant_id, parent.namespace_id, query.session_id)
         try:
             epochs, look = await asyncio.gather(
-                self._parts.epochs.read(tenant_id, namespace_ids), self._parts.answers.look(tenant_id, keys, session)
+                _in_time(self._parts.epochs.read(tenant_id, namespace_ids)),
+                _in_time(self._parts.answers.look(tenant_id, keys, session)),
             )
         except _FAILURES:
             self._lookups.labels("off").inc()
@@ -178,7 +186,7 @@ class CachedRecall:
         if asked.canonical.deictic:
             return "added"
         try:
-            additions = await self._parts.epochs.additions(asked.tenant_id, cached.epochs, asked.epochs)
+            additions = await _in_time(self._parts.epochs.additions(asked.tenant_id, cached.epochs, asked.epochs))
         except _FAILURES:
             return "added"
         if additions is None or any(
@@ -224,8 +232,13 @@ class CachedRecall:
                 self._parts.reader,
             ),
         )
-        with suppress(Unavailable):
-            await self._parts.answers.keep(asked.tenant_id, asked.keys, cached)
+        with suppress(*_FAILURES):
+            await _in_time(self._parts.answers.keep(asked.tenant_id, asked.keys, cached))
+
+
+async def _in_time(work: Coroutine[Any, Any, T]) -> T:
+    left = time_left_seconds()
+    return await within(_LONGEST_SECONDS if left is None else min(_LONGEST_SECONDS, left * _SHARE_OF_DEADLINE), work)
 
 
 def _cacheable(query: RecallQuery) -> bool:
