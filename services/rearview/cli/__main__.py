@@ -11,6 +11,7 @@ import inspect
 import typer
 
 from rearview.cli import (
+    audit_command,
     bench_commands,
     calibrate_command,
     demo_command,
@@ -38,6 +39,7 @@ calibrate_command.register(app)
 explain_command.register(app)
 bench_commands.register(app)
 tiers_command.register(app)
+audit_command.register(app)
 
 
 def _join_lines(registered: typer.Typer) -> None:

@@ -1,4 +1,4 @@
-"""Calls about tiers: policies, sweeps, rehydration."""
+"""Calls about tiers and the audit log: policies, sweeps, rehydration, verification."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -65,6 +65,13 @@ def run_sweep(
     name = "" if whole_tenant else namespace_name(defaults, namespace)
     request = lifecycle_pb2.RunSweepRequest(namespace=name, dry_run=dry_run)
     return call(LIFECYCLE_SERVICE, "RunSweep", request, lifecycle_pb2.Operation, repeatable=True)
+
+
+def verify_audit(defaults: Defaults, *, start_sequence: int = 0) -> Call[lifecycle_pb2.VerifyAuditResponse]:
+    """Compare audit records with their seals, a bounded number a call. Admin."""
+    del defaults  # the log is the tenant's
+    request = lifecycle_pb2.VerifyAuditRequest(start_sequence=start_sequence)
+    return read(LIFECYCLE_SERVICE, "VerifyAudit", request, lifecycle_pb2.VerifyAuditResponse)
 
 
 def get_operation(defaults: Defaults, operation: str) -> Call[lifecycle_pb2.Operation]:

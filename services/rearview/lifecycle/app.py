@@ -12,6 +12,7 @@ from rearview.adapters.cold.opening import open_cold
 from rearview.adapters.cold.segment_store import ObjectSegmentStore
 from rearview.adapters.postgres.access_counts import PostgresAccessCounts
 from rearview.adapters.postgres.audit_log import PostgresAuditLog
+from rearview.adapters.postgres.audit_seals import PostgresAuditSeals
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.dead_letters import PostgresDeadLetters
 from rearview.adapters.postgres.erasure import PostgresErasure
@@ -25,6 +26,8 @@ from rearview.adapters.postgres.upkeep import PostgresUpkeep
 from rearview.adapters.redis.access_counts import RedisAccessCounts
 from rearview.adapters.redis.connection import RedisConnection
 from rearview.adapters.redis.erasure import RedisErasure
+from rearview.adapters.s3.audit_anchors import ObjectAuditAnchors
+from rearview.domain.audit_seal import AuditKey
 from rearview.internal.v1 import lifecycle_service_pb2
 from rearview.internal.v1.lifecycle_service_pb2_grpc import add_LifecycleServiceServicer_to_server
 from rearview.lifecycle.cold_moves import ColdMoves, ColdRules
@@ -36,11 +39,14 @@ from rearview.lifecycle.jobs import job_handlers
 from rearview.lifecycle.operations import OperationWork
 from rearview.lifecycle.purge import Purger
 from rearview.lifecycle.round_schedule import Round, RoundSchedule
+from rearview.lifecycle.seal_audit import AuditSealer, SealRules
 from rearview.lifecycle.servicer import LifecycleServicer
 from rearview.lifecycle.sweep import Sweeper, SweepLimits
 from rearview.lifecycle.upkeep import UpkeepRounds, UpkeepRules
+from rearview.lifecycle.verify_audit import AuditVerifier
 from rearview.lifecycle.verify_purge import PurgeVerifier
 from rearview.ports.clock import Clock, SystemClock
+from rearview.ports.cold_store import ColdObjects
 from rearview.ports.tiering import Rehydrator, TierStore
 from rearview.rpc.interceptors import IdentityInterceptor
 from rearview.rpc.service_process import meanwhile, service_process
@@ -86,7 +92,8 @@ async def run_lifecycle(
         await stack.enter_async_context(
             meanwhile(queue.work(handlers, concurrency=config.worker_concurrency), stopping)
         )
-        rounds = _rounds(config, work, redis, clock, tiers.store, process.metrics)
+        sealing = audit_sealing(config, work, tiers.objects, clock, process.metrics)
+        rounds = _rounds(config, work, redis, clock, tiers.store, process.metrics, sealing)
         await stack.enter_async_context(meanwhile(rounds.run(), stopping))
 
         def register(server: grpc.aio.Server) -> Sequence[str]:
@@ -97,6 +104,7 @@ async def run_lifecycle(
                 OperationWork(PostgresOperations(calls), tiers.store, tiers.sweeper, tiers.rehydrator, clock),
                 clock,
                 internal_key.encode(),
+                sealing.verifier if sealing else None,
             )
             add_LifecycleServiceServicer_to_server(servicer, server)
             return SERVED
@@ -112,6 +120,7 @@ class Tiers:
     sweeper: Sweeper
     rehydrator: Rehydrator
     eraser: ColdEraser
+    objects: ColdObjects
 
 
 @asynccontextmanager
@@ -129,7 +138,39 @@ async def open_tiers(config: LifecycleConfig, database: Database, clock: Clock) 
             Sweeper(store, moves, cold.rehydrator, clock, limits=limits, faults=faults),
             cold.rehydrator,
             ColdEraser(store, moves, lease=lease),
+            cold.objects,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class AuditSealing:
+    """What seals the audit log, and what compares it with its seals."""
+
+    sealer: AuditSealer
+    verifier: AuditVerifier
+
+
+def audit_sealing(
+    config: LifecycleConfig, database: Database, objects: ColdObjects, clock: Clock, metrics: Metrics
+) -> AuditSealing | None:
+    """Return what seals the audit log; None without a key."""
+    if config.audit_key is None:
+        return None
+    key = AuditKey(config.audit_key.get_secret_value().encode())
+    store, anchors = PostgresAuditSeals(database), ObjectAuditAnchors(objects, key)
+    sealed = metrics.counter("audit_records_sealed", "Audit records that were sealed.")
+    broken = metrics.counter("audit_seals_broken", "Times that sealing stopped at a seal that is not the platform's.")
+    sealer = AuditSealer(
+        store,
+        anchors,
+        key,
+        clock,
+        rules=SealRules(lag=timedelta(minutes=config.seal_lag_minutes)),
+        faults=FaultPoints(config.fault_point),
+        on_sealed=sealed.inc,
+        on_broken=broken.inc,
+    )
+    return AuditSealing(sealer, AuditVerifier(store, anchors, key))
 
 
 def _job_policy(config: LifecycleConfig) -> JobPolicy:
@@ -143,6 +184,7 @@ def _rounds(
     clock: Clock,
     tiers: TierStore,
     metrics: Metrics,
+    sealing: AuditSealing | None,
 ) -> RoundSchedule:
     drain = AccessCountDrain(RedisAccessCounts(redis), PostgresAccessCounts(database))
     upkeep = UpkeepRounds(
@@ -155,8 +197,10 @@ def _rounds(
     )
     sweep_age = timedelta(minutes=config.sweep_minutes)
     ended = metrics.counter("rounds", "Rounds that ended, by name and outcome.", ("round", "outcome"))
+    seal = [Round("seal_audit", config.seal_seconds, sealing.sealer.seal)] if sealing else []
     return RoundSchedule(
         [
+            *seal,
             Round("drain_access_counts", config.drain_counts_seconds, drain.drain),
             Round("expire", config.expire_seconds, upkeep.expire),
             Round("enqueue_left_behind", config.upkeep_seconds, upkeep.enqueue_left_behind),

@@ -11,11 +11,13 @@ from rearview.domain.names import parse_namespace
 from rearview.domain.principal import Access, Caller
 from rearview.internal.v1 import lifecycle_service_pb2_grpc
 from rearview.lifecycle.operations import OperationWork
+from rearview.lifecycle.verify_audit import AuditVerifier
 from rearview.ports.administration import AuditLog, DeadLetters, Statistics
 from rearview.ports.clock import Clock
 from rearview.rpc.call_context import current_caller
 from rearview.rpc.convert.lifecycle import (
     audit_records_to_proto,
+    audit_verdict_to_proto,
     dead_letter_to_proto,
     dead_letters_to_proto,
     generations_to_proto,
@@ -27,6 +29,7 @@ from rearview.rpc.convert.lifecycle import (
     rehydrate_from_proto,
     tier_stats_namespace_from_proto,
     tier_stats_to_proto,
+    verify_audit_from_proto,
 )
 from rearview.rpc.scopes import scope_of
 from rearview.v1 import lifecycle_pb2 as pb
@@ -45,13 +48,16 @@ class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
         operations: OperationWork,
         clock: Clock,
         page_key: bytes,
+        verifier: AuditVerifier | None,
     ) -> None:
+        """Take the parts; without a key of the seals there is no `verifier`."""
         self._audit = audit
         self._letters = letters
         self._statistics = statistics
         self._operations = operations
         self._clock = clock
         self._page_key = page_key
+        self._verifier = verifier
 
     async def GetTierStats(self, request: pb.GetTierStatsRequest, context: Context) -> pb.GetTierStatsResponse:
         """Count the memories of each tier."""
@@ -119,8 +125,11 @@ class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
         _not_offered("StartReembedding")
 
     async def VerifyAudit(self, request: pb.VerifyAuditRequest, context: Context) -> pb.VerifyAuditResponse:
-        """Not offered."""
-        _not_offered("VerifyAudit")
+        """Compare the audit records with their seals."""
+        start = verify_audit_from_proto(request)
+        if self._verifier is None:
+            raise FeatureNotOffered("the audit log is not sealed: REARVIEW_AUDIT_KEY is not set", feature="VerifyAudit")
+        return audit_verdict_to_proto(await self._verifier.verify(_tenant_of(current_caller()), start))
 
 
 def _tenant_of(caller: Caller) -> UUID:

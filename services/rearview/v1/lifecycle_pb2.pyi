@@ -320,7 +320,7 @@ class AuditRecord(_message.Message):
     DETAIL_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
-    """Grows by one with every record of the tenant."""
+    """The record's place among those of the tenant, from 1, by time; final once the record is sealed."""
     principal: _builtins.str
     """Who."""
     action: _builtins.str
@@ -719,12 +719,17 @@ class VerifyAuditRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    START_SEQUENCE_FIELD_NUMBER: _builtins.int
+    start_sequence: _builtins.int
+    """Verify from this record on, by the sequence in ListAuditRecords; 0 and 1 begin with the first."""
     def __init__(
         self,
+        *,
+        start_sequence: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["start_sequence", b"start_sequence"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -740,6 +745,8 @@ class VerifyAuditResponse(_message.Message):
     CHECKED_COUNT_FIELD_NUMBER: _builtins.int
     FIRST_BROKEN_SEQUENCE_FIELD_NUMBER: _builtins.int
     PROBLEM_FIELD_NUMBER: _builtins.int
+    NEXT_SEQUENCE_FIELD_NUMBER: _builtins.int
+    SEALED_UNTIL_TIME_FIELD_NUMBER: _builtins.int
     intact: _builtins.bool
     """True when every sealed record is as it was when it was sealed."""
     checked_count: _builtins.int
@@ -748,6 +755,12 @@ class VerifyAuditResponse(_message.Message):
     """The first record that is not; 0 when intact."""
     problem: _builtins.str
     """What is wrong with it."""
+    next_sequence: _builtins.int
+    """One call checks a bounded number of records: where the next is to go on; 0 when the end was reached."""
+    @_builtins.property
+    def sealed_until_time(self) -> _timestamp_pb2.Timestamp:
+        """When the last seal that was checked was made. Records are sealed some minutes after they were written."""
+
     def __init__(
         self,
         *,
@@ -755,10 +768,12 @@ class VerifyAuditResponse(_message.Message):
         checked_count: _builtins.int = ...,
         first_broken_sequence: _builtins.int = ...,
         problem: _builtins.str = ...,
+        next_sequence: _builtins.int = ...,
+        sealed_until_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["sealed_until_time", b"sealed_until_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["checked_count", b"checked_count", "first_broken_sequence", b"first_broken_sequence", "intact", b"intact", "problem", b"problem"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["checked_count", b"checked_count", "first_broken_sequence", b"first_broken_sequence", "intact", b"intact", "next_sequence", b"next_sequence", "problem", b"problem", "sealed_until_time", b"sealed_until_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
