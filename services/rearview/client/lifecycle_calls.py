@@ -1,6 +1,6 @@
 """Calls about tiers and the audit log: policies, sweeps, rehydration, verification."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -25,14 +25,23 @@ def update_namespace_policy(
     cold_after: timedelta | None = None,
     max_hot_memories: int | None = None,
     hot_priority_floor: float | None = None,
+    expire_after: Mapping[str, timedelta] | None = None,
+    event_retention: timedelta | None = None,
+    trace_retention: timedelta | None = None,
     etag: str = "",
 ) -> Call[lifecycle_pb2.LifecyclePolicy]:
-    """Override the tenant's lifecycle policy in a namespace; what is not given stays as it is. Admin."""
+    """Override the tenant's lifecycle policy in a namespace; what is not given stays as it is. Admin.
+
+    `expire_after` is keyed by the names of memory types, in lower case.
+    """
     policy = lifecycle_pb2.LifecyclePolicy(
         warm_after=None if warm_after is None else duration_to_proto(warm_after),
         cold_after=None if cold_after is None else duration_to_proto(cold_after),
         max_hot_memories=max_hot_memories or 0,
         hot_priority_floor=hot_priority_floor or 0.0,
+        expire_after={name: duration_to_proto(age) for name, age in (expire_after or {}).items()},
+        event_retention=None if event_retention is None else duration_to_proto(event_retention),
+        trace_retention=None if trace_retention is None else duration_to_proto(trace_retention),
         etag=etag,
     )
     given = {
@@ -40,6 +49,9 @@ def update_namespace_policy(
         "cold_after": cold_after,
         "max_hot_memories": max_hot_memories,
         "hot_priority_floor": hot_priority_floor,
+        "expire_after": expire_after,
+        "event_retention": event_retention,
+        "trace_retention": trace_retention,
     }
     request = namespace_pb2.UpdateNamespacePolicyRequest(
         name=namespace_name(defaults, namespace),

@@ -84,7 +84,18 @@ class ForgetQuery:
     found: tuple[UUID, ...] = ()
 
 
-ForgetTarget = ForgetMemories | ForgetSession | ForgetFilter | ForgetSubject | ForgetLastTurns | ForgetQuery
+@dataclass(frozen=True, slots=True)
+class ForgetExpired:
+    """Those of these memories that are expired at a moment: by their own end, or since nobody used them for as long as
+    the policy in force says of cold memories of their type."""
+
+    memory_ids: tuple[UUID, ...]
+    now: datetime
+
+
+ForgetTarget = (
+    ForgetExpired | ForgetMemories | ForgetSession | ForgetFilter | ForgetSubject | ForgetLastTurns | ForgetQuery
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +166,8 @@ def target_parts(target: ForgetTarget) -> Sequence[str]:
     kind = type(target).__name__
     if isinstance(target, ForgetMemories):
         return [kind, *sorted(map(str, target.memory_ids))]
+    if isinstance(target, ForgetExpired):
+        return [kind, *sorted(map(str, target.memory_ids)), target.now.isoformat()]
     if isinstance(target, ForgetSession):
         return [kind, target.session_id]
     if isinstance(target, ForgetLastTurns):

@@ -17,6 +17,7 @@ from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.dead_letters import PostgresDeadLetters
 from rearview.adapters.postgres.erasure import PostgresErasure
 from rearview.adapters.postgres.erasure_check import PostgresErasureCheck
+from rearview.adapters.postgres.expiry import PostgresExpiry
 from rearview.adapters.postgres.job_policy import JobPolicy
 from rearview.adapters.postgres.jobs import ProcrastinateJobQueue
 from rearview.adapters.postgres.operations import PostgresOperations
@@ -34,6 +35,7 @@ from rearview.lifecycle.cold_moves import ColdMoves, ColdRules
 from rearview.lifecycle.config import LifecycleConfig
 from rearview.lifecycle.drain_access_counts import AccessCountDrain
 from rearview.lifecycle.erase_cold import ColdEraser
+from rearview.lifecycle.expire import Expirer
 from rearview.lifecycle.fault_points import FaultPoints
 from rearview.lifecycle.jobs import job_handlers
 from rearview.lifecycle.operations import OperationWork
@@ -121,6 +123,7 @@ class Tiers:
     rehydrator: Rehydrator
     eraser: ColdEraser
     objects: ColdObjects
+    expirer: Expirer
 
 
 @asynccontextmanager
@@ -132,13 +135,15 @@ async def open_tiers(config: LifecycleConfig, database: Database, clock: Clock) 
         store = PostgresTiering(database, lease_length=lease)
         rules = ColdRules(orphan_age=timedelta(minutes=config.orphan_minutes))
         moves = ColdMoves(store, ObjectSegmentStore(cold.objects), clock, rules=rules, faults=faults)
+        expirer = Expirer(PostgresExpiry(database), clock, step=config.sweep_step)
         limits = SweepLimits(run=config.sweep_memories, step=config.sweep_step, lease=lease)
         yield Tiers(
             store,
-            Sweeper(store, moves, cold.rehydrator, clock, limits=limits, faults=faults),
+            Sweeper(store, moves, expirer, cold.rehydrator, clock, limits=limits, faults=faults),
             cold.rehydrator,
             ColdEraser(store, moves, lease=lease),
             cold.objects,
+            expirer,
         )
 
 

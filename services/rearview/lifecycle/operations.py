@@ -8,13 +8,13 @@ from rearview.domain.errors import Conflict, RearviewError, Unavailable
 from rearview.domain.ids import new_id
 from rearview.domain.operation import Operation, OperationKind
 from rearview.domain.principal import Caller
-from rearview.lifecycle.sweep import HOT_TO_WARM, TO_HOT, WARM_TO_COLD, Sweeper
+from rearview.lifecycle.sweep import EVENTS, EXPIRED, HOT_TO_WARM, TO_HOT, WARM_TO_COLD, Sweeper
 from rearview.ports.clock import Clock
 from rearview.ports.operations import Operations
 from rearview.ports.tiering import Rehydrator, TierStore
 
 _MOST_ATTEMPTS = 30
-_MOVES = (TO_HOT, HOT_TO_WARM, WARM_TO_COLD)
+_MOVES = (EXPIRED, EVENTS, TO_HOT, HOT_TO_WARM, WARM_TO_COLD)
 _STEP = 500
 
 

@@ -1,4 +1,4 @@
-"""One pass over a namespace: memories go to the tiers where the policy wants them."""
+"""One pass over a namespace: what has expired goes, the rest to the tiers where the policy wants it."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
@@ -10,10 +10,12 @@ from rearview.domain.errors import Conflict
 from rearview.domain.lifecycle_policy import LifecyclePolicy
 from rearview.domain.memory import Tier
 from rearview.lifecycle.cold_moves import ColdMoves
+from rearview.lifecycle.expire import Expirer
 from rearview.lifecycle.fault_points import FaultPoints
 from rearview.ports.clock import Clock
 from rearview.ports.tiering import Lease, Rehydrator, TierStore
 
+EXPIRED, EVENTS = "expired", "events_expired"
 HOT_TO_WARM, WARM_TO_COLD, TO_HOT = "hot_to_warm", "warm_to_cold", "to_hot"
 COMPACTED, ERASED, ORPHANS = "segments_compacted", "objects_erased", "orphans_deleted"
 
@@ -46,6 +48,7 @@ class Sweeper:
         self,
         store: TierStore,
         moves: ColdMoves,
+        expirer: Expirer,
         rehydrator: Rehydrator,
         clock: Clock,
         *,
@@ -54,6 +57,7 @@ class Sweeper:
     ) -> None:
         self._store = store
         self._moves = moves
+        self._expirer = expirer
         self._rehydrator = rehydrator
         self._clock = clock
         self._limits = limits
@@ -79,7 +83,8 @@ class Sweeper:
         return Swept(done.counts, more=not swept)
 
     async def plan(self, tenant_id: UUID, namespace_id: UUID) -> Mapping[str, int]:
-        """Return what a sweep would move, by name, counting no further than one pass goes. Raises: Unavailable."""
+        """Return what a sweep would move or let lapse, by name, counting no further than one pass goes. Raises:
+        Unavailable."""
         policy, now, most = await self._store.policy(tenant_id, namespace_id), self._clock.now(), self._limits.run
         floor = policy.hot_priority_floor
         warm = now - policy.warm_after
@@ -87,17 +92,21 @@ class Sweeper:
         old = await self._store.unused(tenant_id, namespace_id, Tier.HOT, cutoff=warm, floor=floor, limit=most)
         over = await self._store.excess(tenant_id, namespace_id, most=policy.max_hot_memories, floor=floor, limit=most)
         cold = now - policy.cold_after
+        expired = set(await self._expirer.expired(tenant_id, namespace_id, policy, limit=most))
         colder: set[UUID] = set()
         for tier in (Tier.HOT, Tier.WARM):
             colder.update(await self._store.unused(tenant_id, namespace_id, tier, cutoff=cold, floor=floor, limit=most))
         return {
-            TO_HOT: len(used),
-            HOT_TO_WARM: len(set(old) | set(over)),
-            WARM_TO_COLD: len(colder - set(used)),
+            EXPIRED: len(expired),
+            EVENTS: await self._expirer.old_events(tenant_id, namespace_id, policy, limit=most),
+            TO_HOT: len(set(used) - expired),
+            HOT_TO_WARM: len((set(old) | set(over)) - expired),
+            WARM_TO_COLD: len(colder - set(used) - expired),
         }
 
     async def _pass(self, lease: Lease, done: "_Pass") -> None:
         policy = await self._store.policy(lease.tenant_id, lease.namespace_id)
+        await self._expire(lease, policy, done)
         await self._bring_back(lease, policy, done)
         await self._make_warm(lease, policy, done)
         await self._make_cold(lease, policy, done)
@@ -105,6 +114,16 @@ class Sweeper:
         await done.note(COMPACTED, await self._moves.compact(lease))
         await done.note(ERASED, await self._moves.delete_garbage(lease))
         await done.note(ORPHANS, await self._moves.sweep_orphans(lease))
+
+    async def _expire(self, lease: Lease, policy: LifecyclePolicy, done: "_Pass") -> None:
+        tenant_id, namespace_id = lease.tenant_id, lease.namespace_id
+        expired = await self._expirer.expired(tenant_id, namespace_id, policy, limit=done.left)
+        await self._expirer.expire(tenant_id, namespace_id, expired, done.moved_now(EXPIRED))
+        await self._expirer.lapse_events(
+            tenant_id, namespace_id, policy, limit=max(done.left, 0), on_lapsed=done.moved_now(EVENTS)
+        )
+        await done.tell()
+        await self._store.renew(lease, length=self._limits.lease)
 
     async def _bring_back(self, lease: Lease, policy: LifecyclePolicy, done: "_Pass") -> None:
         tenant_id, namespace_id = lease.tenant_id, lease.namespace_id

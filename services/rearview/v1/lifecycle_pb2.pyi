@@ -76,16 +76,16 @@ class LifecyclePolicy(_message.Message):
     @_builtins.property
     def expire_after(self) -> _containers.MessageMap[_builtins.str, _duration_pb2.Duration]:
         """Cold memories of a type expire when unused for this long, keyed by the type's name in lower case; a type
-        without an entry never expires.
+        without an entry never expires, and pinned memories never do.
         """
 
     @_builtins.property
     def event_retention(self) -> _duration_pb2.Duration:
-        """Raw events lapse after this; default 365 days."""
+        """Raw events lapse after this, the memories made of them stay; at least one day, default 365 days."""
 
     @_builtins.property
     def trace_retention(self) -> _duration_pb2.Duration:
-        """Recall traces lapse after this; default 7 days."""
+        """Recall traces lapse after this, with the shortest of their namespaces'; default 7 days."""
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ class Operation(_message.Message):
     """Why it failed; empty unless it did."""
     @_builtins.property
     def counts(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
-        """Counts by name: `hot_to_warm`, `warm_to_cold`, `expired`, ..."""
+        """Counts by name: `hot_to_warm`, `warm_to_cold`, `expired`, `events_expired`, ..."""
 
     @_builtins.property
     def start_time(self) -> _timestamp_pb2.Timestamp:

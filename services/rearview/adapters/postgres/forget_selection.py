@@ -16,6 +16,7 @@ from rearview.adapters.postgres.session_locks import lock_sessions, lock_session
 from rearview.domain.errors import Conflict, NotFound, invalid_field
 from rearview.domain.forget import (
     MAX_SELECTED,
+    ForgetExpired,
     ForgetFilter,
     ForgetLastTurns,
     ForgetMemories,
@@ -31,6 +32,7 @@ from rearview.domain.principal import Scope
 from rearview.ports.forgetting import ColdEpisodes
 
 SQL = load_queries("forgetting")
+_EXPIRY = load_queries("expiry")
 _MOST_ATTEMPTS = 4
 _WORD_EDGE = re.compile(r"[a-z0-9]")
 
@@ -76,6 +78,8 @@ async def find_doomed(connection: Connection, scope: Scope, target: ForgetTarget
         doomed = await _of_session(connection, scope, target)
     elif isinstance(target, ForgetMemories):
         doomed = await _of_memories(connection, scope, target.memory_ids)
+    elif isinstance(target, ForgetExpired):
+        doomed = await _of_expired(connection, scope, target)
     elif isinstance(target, ForgetQuery):
         doomed = await _of_memories(connection, scope, target.found) if target.found else Doomed((), (), ())
     else:
@@ -258,6 +262,21 @@ async def _of_memories(connection: Connection, scope: Scope, names: Collection[U
     events = await connection.execute(SQL["events_of_memories"], place)
     event_ids = tuple(row[0] for row in await events.fetchall())
     return Doomed(tuple(sessions), tuple(memory_ids), event_ids)
+
+
+async def _of_expired(connection: Connection, scope: Scope, target: ForgetExpired) -> Doomed:
+    """Find under lock what is still expired: it may have been used, or given more time, since it was found."""
+    memory_ids = sorted(target.memory_ids)
+    place: dict[str, Any] = {**place_of(scope), "memory_ids": memory_ids}
+    await lock_sessions_of(connection, scope.tenant_id, scope.namespace_id, memory_ids)
+    await connection.execute(MEMORY_SQL["lock"], place)
+    still = [
+        row[0]
+        for row in await (await connection.execute(_EXPIRY["still_expired"], {**place, "now": target.now})).fetchall()
+    ]
+    if not still:
+        raise NotFound("none of these memories is expired any more", resource_name=f"namespaces/{scope.namespace}")
+    return await _of_memories(connection, scope, still)
 
 
 async def _with_derived(connection: Connection, scope: Scope, doomed: Doomed) -> Doomed:

@@ -1,0 +1,67 @@
+"""What a sweep lets lapse: memories whose end has come, cold ones that nobody uses, old events."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from rearview.domain.errors import Conflict, NotFound
+from rearview.domain.lifecycle_policy import LifecyclePolicy
+from rearview.ports.clock import Clock
+from rearview.ports.expiry import ExpiryStore
+
+
+class Expirer:
+    """Lets things lapse in steps of one transaction each; killed between them, the next pass goes on."""
+
+    def __init__(self, store: ExpiryStore, clock: Clock, *, step: int) -> None:
+        self._store = store
+        self._clock = clock
+        self._step = step
+
+    async def expired(self, tenant_id: UUID, namespace_id: UUID, policy: LifecyclePolicy, *, limit: int) -> list[UUID]:
+        """Return memories that are expired. Raises: Unavailable."""
+        now = self._clock.now()
+        due = await self._store.due(tenant_id, namespace_id, now=now, limit=limit)
+        if not policy.expire_after or len(due) >= limit:
+            return due
+        lapsed = await self._store.lapsed(tenant_id, namespace_id, policy.expire_after, now=now, limit=limit - len(due))
+        return list(dict.fromkeys([*due, *lapsed]))
+
+    async def old_events(self, tenant_id: UUID, namespace_id: UUID, policy: LifecyclePolicy, *, limit: int) -> int:
+        """Count events that are past their retention. Raises: Unavailable."""
+        cutoff = self._clock.now() - policy.event_retention
+        return await self._store.old_events(tenant_id, namespace_id, cutoff=cutoff, limit=limit)
+
+    async def expire(
+        self, tenant_id: UUID, namespace_id: UUID, memory_ids: Sequence[UUID], on_expired: Callable[[int], None]
+    ) -> None:
+        """Forget expired memories; what has changed meanwhile is left to the next pass. Raises: Unavailable."""
+        for first in range(0, len(memory_ids), self._step):
+            part = memory_ids[first : first + self._step]
+            on_expired(await self._expire(tenant_id, namespace_id, part, self._clock.now()))
+
+    async def lapse_events(
+        self,
+        tenant_id: UUID,
+        namespace_id: UUID,
+        policy: LifecyclePolicy,
+        *,
+        limit: int,
+        on_lapsed: Callable[[int], None],
+    ) -> None:
+        """Delete events past their retention, at most `limit`. Raises: Unavailable."""
+        left = limit
+        while left > 0:
+            now, step = self._clock.now(), min(self._step, left)
+            cutoff = now - policy.event_retention
+            gone = await self._store.lapse_events(tenant_id, namespace_id, cutoff=cutoff, limit=step, now=now)
+            on_lapsed(gone)
+            left -= gone
+            if gone < step:
+                return
+
+    async def _expire(self, tenant_id: UUID, namespace_id: UUID, part: Sequence[UUID], now: datetime) -> int:
+        try:
+            return await self._store.expire(tenant_id, namespace_id, part, now=now)
+        except (Conflict, NotFound):
+            return 0
