@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
+from google.protobuf import empty_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from rearview.client.call import LIFECYCLE_SERVICE, NAMESPACE_SERVICE, Call, Defaults, call, read
@@ -84,6 +85,23 @@ def verify_audit(defaults: Defaults, *, start_sequence: int = 0) -> Call[lifecyc
     del defaults  # the log is the tenant's
     request = lifecycle_pb2.VerifyAuditRequest(start_sequence=start_sequence)
     return read(LIFECYCLE_SERVICE, "VerifyAudit", request, lifecycle_pb2.VerifyAuditResponse)
+
+
+def set_legal_hold(
+    defaults: Defaults,
+    name: str = "",
+    *,
+    held: bool,
+    reason: str,
+    subject: str = "",
+    namespace: str | None = None,
+) -> Call[empty_pb2.Empty]:
+    """Hold a memory or session (by its full name), or without a name a whole namespace or a subject in it, or lift such
+    a hold: nothing held is forgotten, purged or expires. Admin."""
+    request = lifecycle_pb2.SetLegalHoldRequest(
+        name=name or namespace_name(defaults, namespace), held=held, reason=reason, subject=subject
+    )
+    return call(LIFECYCLE_SERVICE, "SetLegalHold", request, empty_pb2.Empty, repeatable=held)
 
 
 def get_operation(defaults: Defaults, operation: str) -> Call[lifecycle_pb2.Operation]:

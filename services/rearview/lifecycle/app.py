@@ -20,7 +20,9 @@ from rearview.adapters.postgres.erasure_check import PostgresErasureCheck
 from rearview.adapters.postgres.expiry import PostgresExpiry
 from rearview.adapters.postgres.job_policy import JobPolicy
 from rearview.adapters.postgres.jobs import ProcrastinateJobQueue
+from rearview.adapters.postgres.legal_holds import PostgresLegalHolds
 from rearview.adapters.postgres.operations import PostgresOperations
+from rearview.adapters.postgres.policies import PostgresPolicyStore, RememberedPolicies
 from rearview.adapters.postgres.statistics import PostgresStatistics
 from rearview.adapters.postgres.tiering import PostgresTiering
 from rearview.adapters.postgres.upkeep import PostgresUpkeep
@@ -29,8 +31,11 @@ from rearview.adapters.redis.connection import RedisConnection
 from rearview.adapters.redis.erasure import RedisErasure
 from rearview.adapters.s3.audit_anchors import ObjectAuditAnchors
 from rearview.domain.audit_seal import AuditKey
+from rearview.domain.subject_names import SubjectNames
 from rearview.internal.v1 import lifecycle_service_pb2
 from rearview.internal.v1.lifecycle_service_pb2_grpc import add_LifecycleServiceServicer_to_server
+from rearview.language.aliases import canonical, common_words, spellings
+from rearview.language.pii import PatternRedactor
 from rearview.lifecycle.cold_moves import ColdMoves, ColdRules
 from rearview.lifecycle.config import LifecycleConfig
 from rearview.lifecycle.drain_access_counts import AccessCountDrain
@@ -38,6 +43,7 @@ from rearview.lifecycle.erase_cold import ColdEraser
 from rearview.lifecycle.expire import Expirer
 from rearview.lifecycle.fault_points import FaultPoints
 from rearview.lifecycle.jobs import job_handlers
+from rearview.lifecycle.legal_holds import LegalHolds
 from rearview.lifecycle.operations import OperationWork
 from rearview.lifecycle.purge import Purger
 from rearview.lifecycle.round_schedule import Round, RoundSchedule
@@ -104,6 +110,13 @@ async def run_lifecycle(
                 PostgresDeadLetters(calls),
                 PostgresStatistics(calls),
                 OperationWork(PostgresOperations(calls), tiers.store, tiers.sweeper, tiers.rehydrator, clock),
+                LegalHolds(
+                    PostgresLegalHolds(calls),
+                    PatternRedactor(),
+                    RememberedPolicies(PostgresPolicyStore(calls)),
+                    SubjectNames(canonical, spellings, common_words()),
+                    clock,
+                ),
                 clock,
                 internal_key.encode(),
                 sealing.verifier if sealing else None,

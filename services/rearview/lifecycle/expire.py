@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from rearview.domain.errors import Conflict, NotFound
+from rearview.domain.errors import Conflict, LegalHold, NotFound
 from rearview.domain.lifecycle_policy import LifecyclePolicy
 from rearview.ports.clock import Clock
 from rearview.ports.expiry import ExpiryStore
@@ -65,3 +65,10 @@ class Expirer:
             return await self._store.expire(tenant_id, namespace_id, part, now=now)
         except (Conflict, NotFound):
             return 0
+        except LegalHold:
+            # Something that derives from one of them is held: that one stays, the others go.
+            if len(part) == 1:
+                return 0
+            half = len(part) // 2
+            first = await self._expire(tenant_id, namespace_id, part[:half], now)
+            return first + await self._expire(tenant_id, namespace_id, part[half:], now)

@@ -10,11 +10,13 @@ from rearview.domain.errors import CredentialInvalid, FeatureNotOffered
 from rearview.domain.names import parse_namespace
 from rearview.domain.principal import Access, Caller
 from rearview.internal.v1 import lifecycle_service_pb2_grpc
+from rearview.lifecycle.legal_holds import LegalHolds
 from rearview.lifecycle.operations import OperationWork
 from rearview.lifecycle.verify_audit import AuditVerifier
 from rearview.ports.administration import AuditLog, DeadLetters, Statistics
 from rearview.ports.clock import Clock
 from rearview.rpc.call_context import current_caller
+from rearview.rpc.convert.legal_holds import set_legal_hold_from_proto
 from rearview.rpc.convert.lifecycle import (
     audit_records_to_proto,
     audit_verdict_to_proto,
@@ -46,6 +48,7 @@ class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
         letters: DeadLetters,
         statistics: Statistics,
         operations: OperationWork,
+        holds: LegalHolds,
         clock: Clock,
         page_key: bytes,
         verifier: AuditVerifier | None,
@@ -55,6 +58,7 @@ class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
         self._letters = letters
         self._statistics = statistics
         self._operations = operations
+        self._holds = holds
         self._clock = clock
         self._page_key = page_key
         self._verifier = verifier
@@ -117,8 +121,10 @@ class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
         return operation_to_proto(await self._operations.begin_rehydration(caller, _tenant_of(caller), memories))
 
     async def SetLegalHold(self, request: pb.SetLegalHoldRequest, context: Context) -> empty_pb2.Empty:
-        """Not offered."""
-        _not_offered("SetLegalHold")
+        """Set or lift a legal hold."""
+        command = set_legal_hold_from_proto(request)
+        await self._holds.set(scope_of(current_caller(), command.namespace, Access.WRITE), command)
+        return empty_pb2.Empty()
 
     async def StartReembedding(self, request: pb.StartReembeddingRequest, context: Context) -> pb.Operation:
         """Not offered."""

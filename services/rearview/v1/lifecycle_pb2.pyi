@@ -483,22 +483,26 @@ class SetLegalHoldRequest(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     HELD_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """A namespace or a memory."""
+    """A namespace, a session or a memory."""
     held: _builtins.bool
     """True sets the hold, false lifts it."""
     reason: _builtins.str
     """Why; kept in the audit log."""
+    subject: _builtins.str
+    """With the name of a namespace: only what names this person or thing there, in every known spelling."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
         held: _builtins.bool = ...,
         reason: _builtins.str = ...,
+        subject: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["held", b"held", "name", b"name", "reason", b"reason"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["held", b"held", "name", b"name", "reason", b"reason", "subject", b"subject"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,6 +1,5 @@
 """What a forget takes, with all that derives from it: found in PostgreSQL under the locks of the sessions it is of."""
 
-import re
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any, LiteralString
@@ -11,6 +10,7 @@ from psycopg.types.json import Jsonb
 from rearview.adapters.postgres.database import Connection
 from rearview.adapters.postgres.episode_turns import made_of_their_turns
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
+from rearview.adapters.postgres.name_patterns import name_pattern
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.session_locks import lock_sessions, lock_sessions_of
 from rearview.domain.errors import Conflict, NotFound, invalid_field
@@ -34,7 +34,6 @@ from rearview.ports.forgetting import ColdEpisodes
 SQL = load_queries("forgetting")
 _EXPIRY = load_queries("expiry")
 _MOST_ATTEMPTS = 4
-_WORD_EDGE = re.compile(r"[a-z0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ async def _about_subject(connection: Connection, scope: Scope, target: ForgetSub
         **place_of(scope),
         "key": target.key,
         "names": names,
-        "patterns": [_pattern(name) for name in names if len(name) > 1 and name not in target.common],
+        "patterns": [name_pattern(name) for name in names if len(name) > 1 and name not in target.common],
         "limit": MAX_SELECTED + 1,
     }
     rows = await (await connection.execute(SQL["memories_of_subject"], place)).fetchall()
@@ -210,14 +209,6 @@ async def _parted(
     parted = whole - set(losing)
     events = roots.event_ids | set(await _ids(connection, "events_of_memories", scope, memory_ids=sorted(parted)))
     return Doomed(tuple(sessions), tuple(sorted(whole)), tuple(sorted(events)), cut=tuple(sorted(cut)))
-
-
-def _pattern(name: str) -> str:
-    """Return a regular expression of PostgreSQL that finds a name: whole words, where it is written in such."""
-    escaped = r"\s+".join(re.sub(r"([^\w\s])", r"\\\1", part) for part in name.split())
-    before = "(?<![a-z0-9])" if _WORD_EDGE.match(name[:1]) else ""
-    after = "(?![a-z0-9])" if _WORD_EDGE.match(name[-1:]) else ""
-    return f"{before}{escaped}{after}"
 
 
 async def _ids(connection: Connection, name: str, scope: Scope, **parameters: Any) -> list[UUID]:

@@ -51,3 +51,93 @@ RETURNS boolean LANGUAGE sql STABLE AS $$
     LEFT JOIN tenant_policy t ON t.tenant_id = x.tenant_id
     LEFT JOIN namespace_policy n ON n.tenant_id = x.tenant_id AND n.namespace_id = p_namespace), false)
 $$;
+
+-- Legal holds: what one stands on is neither forgotten nor purged, and does not expire.
+CREATE TABLE legal_hold (
+  tenant_id    uuid NOT NULL,
+  hold_id      uuid NOT NULL,
+  namespace_id uuid NOT NULL,
+  scope        text NOT NULL CHECK (scope IN ('namespace', 'session', 'memory', 'subject')),
+  target       text NOT NULL,              -- the session's or the memory's id, the subject's canonical name; else empty
+  names        text[] NOT NULL DEFAULT '{}',  -- of a subject: its spellings
+  patterns     text[] NOT NULL DEFAULT '{}',  -- of a subject: regular expressions that find it in a text
+  principal    text NOT NULL,
+  created_at   timestamptz NOT NULL,
+  PRIMARY KEY (tenant_id, hold_id),
+  UNIQUE (tenant_id, namespace_id, scope, target)
+);
+ALTER TABLE legal_hold ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_tenant ON legal_hold TO rearview_service USING (tenant_id = (SELECT rearview_tenant()));
+GRANT SELECT, INSERT, DELETE ON legal_hold TO rearview_service;
+
+-- The first hold that stands on a memory, whatever its state, tier or source.
+CREATE FUNCTION rearview_memory_hold(p_tenant uuid, p_namespace uuid, p_memory uuid) RETURNS uuid LANGUAGE sql STABLE AS $$
+  SELECT h.hold_id FROM legal_hold h
+  WHERE h.tenant_id = p_tenant AND h.namespace_id = p_namespace AND CASE h.scope
+    WHEN 'namespace' THEN true
+    WHEN 'memory' THEN h.target = p_memory::text
+    WHEN 'session' THEN
+      EXISTS (SELECT FROM memory m WHERE m.tenant_id = p_tenant AND m.namespace_id = p_namespace
+                AND m.memory_id = p_memory AND m.session_id = h.target)
+      OR EXISTS (SELECT FROM memory_event l WHERE l.tenant_id = p_tenant AND l.namespace_id = p_namespace
+                   AND l.memory_id = p_memory AND l.session_id = h.target)
+    ELSE
+      EXISTS (SELECT FROM memory m WHERE m.tenant_id = p_tenant AND m.namespace_id = p_namespace AND m.memory_id = p_memory
+                AND (m.entity_keys @> ARRAY[h.target] OR m.content ~* ANY (h.patterns)
+                     OR m.fact_subject LIKE 'person/%' AND lower(split_part(m.fact_subject, '/', 2)) = ANY (h.names)))
+      OR EXISTS (SELECT FROM memory_event l
+                 JOIN event e ON e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id
+                 WHERE l.tenant_id = p_tenant AND l.namespace_id = p_namespace AND l.memory_id = p_memory
+                   AND (lower(e.speaker) = ANY (h.names) OR e.content ~* ANY (h.patterns)
+                        OR e.image_caption ~* ANY (h.patterns) OR e.tool_call::text ~* ANY (h.patterns)))
+    END
+  ORDER BY h.hold_id LIMIT 1
+$$;
+
+-- The first hold that stands on an event: on its session, on what it says, or on a memory made of it.
+CREATE FUNCTION rearview_event_hold(p_tenant uuid, p_namespace uuid, p_event uuid) RETURNS uuid LANGUAGE sql STABLE AS $$
+  SELECT h.hold_id FROM legal_hold h
+  WHERE h.tenant_id = p_tenant AND h.namespace_id = p_namespace AND CASE h.scope
+    WHEN 'namespace' THEN true
+    WHEN 'memory' THEN EXISTS (
+      SELECT FROM memory_event l WHERE l.tenant_id = p_tenant AND l.namespace_id = p_namespace AND l.event_id = p_event
+        AND l.memory_id::text = h.target)
+    WHEN 'session' THEN EXISTS (
+      SELECT FROM event e WHERE e.tenant_id = p_tenant AND e.namespace_id = p_namespace AND e.event_id = p_event
+        AND e.session_id = h.target)
+    ELSE
+      EXISTS (SELECT FROM event e WHERE e.tenant_id = p_tenant AND e.namespace_id = p_namespace AND e.event_id = p_event
+                AND (lower(e.speaker) = ANY (h.names) OR e.content ~* ANY (h.patterns)
+                     OR e.image_caption ~* ANY (h.patterns) OR e.tool_call::text ~* ANY (h.patterns)))
+      OR EXISTS (SELECT FROM memory_event l
+                 JOIN memory m ON m.tenant_id = l.tenant_id AND m.namespace_id = l.namespace_id AND m.memory_id = l.memory_id
+                 WHERE l.tenant_id = p_tenant AND l.namespace_id = p_namespace AND l.event_id = p_event
+                   AND (m.entity_keys @> ARRAY[h.target] OR m.fact_subject LIKE 'person/%'
+                        AND lower(split_part(m.fact_subject, '/', 2)) = ANY (h.names)))
+    END
+  ORDER BY h.hold_id LIMIT 1
+$$;
+
+-- Whether a hold stands on anything that a receipt's purge would erase.
+CREATE FUNCTION rearview_receipt_held(p_tenant uuid, p_receipt uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (
+    SELECT FROM forget_receipt r
+    WHERE r.tenant_id = p_tenant AND r.receipt_id = p_receipt
+      AND EXISTS (SELECT FROM legal_hold h WHERE h.tenant_id = r.tenant_id AND h.namespace_id = r.namespace_id)
+      AND (EXISTS (SELECT FROM unnest(r.memory_ids) AS i WHERE rearview_memory_hold(r.tenant_id, r.namespace_id, i) IS NOT NULL)
+           OR EXISTS (SELECT FROM unnest(r.event_ids) AS i WHERE rearview_event_hold(r.tenant_id, r.namespace_id, i) IS NOT NULL)))
+$$;
+GRANT EXECUTE ON FUNCTION rearview_memory_hold(uuid, uuid, uuid), rearview_event_hold(uuid, uuid, uuid),
+  rearview_receipt_held(uuid, uuid) TO rearview_service;
+
+-- A purge that a hold stops is taken up again when the hold is lifted.
+CREATE OR REPLACE FUNCTION rearview_overdue_purges(p_overdue interval, p_limit int)
+RETURNS TABLE (tenant_id uuid, receipt_id uuid)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT r.tenant_id, r.receipt_id FROM forget_receipt r
+  WHERE r.state = 1 AND r.purge_after < now() - p_overdue
+    AND NOT EXISTS (SELECT FROM procrastinate_jobs j
+                    WHERE j.lock = format('purge:%s:%s', r.tenant_id, r.receipt_id) AND j.status IN ('todo', 'doing'))
+    AND (r.purge_started_at IS NOT NULL OR NOT rearview_receipt_held(r.tenant_id, r.receipt_id))
+  ORDER BY r.purge_after LIMIT p_limit
+$$;

@@ -3,6 +3,7 @@
 -- name: due
 SELECT memory_id FROM memory
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND state <> 4 AND expires_at <= %(now)s
+  AND rearview_memory_hold(tenant_id, namespace_id, memory_id) IS NULL
 ORDER BY expires_at, memory_id LIMIT %(limit)s
 
 -- name: lapsed
@@ -11,6 +12,7 @@ LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.nam
 WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.state <> 4 AND m.tier = 3 AND NOT m.pinned
   AND m.type = ANY (%(types)s::int2[])
   AND rearview_lapsed(m.tenant_id, m.namespace_id, m.type, greatest(m.updated_at, s.last_accessed_at), %(now)s)
+  AND rearview_memory_hold(m.tenant_id, m.namespace_id, m.memory_id) IS NULL
 ORDER BY m.memory_id LIMIT %(limit)s
 
 -- Of these memories, locked, those of which one or the other is still true.
@@ -26,7 +28,7 @@ WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.me
 SELECT count(*) FROM (
   SELECT FROM event
   WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND created_at <= %(cutoff)s AND NOT tombstoned
-    AND outcome <> 1
+    AND outcome <> 1 AND rearview_event_hold(tenant_id, namespace_id, event_id) IS NULL
   LIMIT %(limit)s) e
 
 -- The oldest first. What is forgotten is left to its purge.
@@ -34,7 +36,7 @@ SELECT count(*) FROM (
 DELETE FROM event e USING (
   SELECT event_id FROM event
   WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND created_at <= %(cutoff)s AND NOT tombstoned
-    AND outcome <> 1
+    AND outcome <> 1 AND rearview_event_hold(tenant_id, namespace_id, event_id) IS NULL
   ORDER BY created_at, event_id LIMIT %(limit)s FOR UPDATE SKIP LOCKED) old
 WHERE e.tenant_id = %(tenant_id)s AND e.namespace_id = %(namespace_id)s AND e.event_id = old.event_id
 RETURNING e.event_id, e.session_id, e.speaker
