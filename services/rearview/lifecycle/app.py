@@ -21,6 +21,7 @@ from rearview.adapters.postgres.expiry import PostgresExpiry
 from rearview.adapters.postgres.job_policy import JobPolicy
 from rearview.adapters.postgres.jobs import ProcrastinateJobQueue
 from rearview.adapters.postgres.legal_holds import PostgresLegalHolds
+from rearview.adapters.postgres.namespace_erasure import PostgresNamespaceErasure
 from rearview.adapters.postgres.operations import PostgresOperations
 from rearview.adapters.postgres.policies import PostgresPolicyStore, RememberedPolicies
 from rearview.adapters.postgres.statistics import PostgresStatistics
@@ -29,6 +30,7 @@ from rearview.adapters.postgres.upkeep import PostgresUpkeep
 from rearview.adapters.redis.access_counts import RedisAccessCounts
 from rearview.adapters.redis.connection import RedisConnection
 from rearview.adapters.redis.erasure import RedisErasure
+from rearview.adapters.redis.namespace_erasure import RedisNamespaceErasure
 from rearview.adapters.s3.audit_anchors import ObjectAuditAnchors
 from rearview.domain.audit_seal import AuditKey
 from rearview.domain.subject_names import SubjectNames
@@ -40,6 +42,7 @@ from rearview.lifecycle.cold_moves import ColdMoves, ColdRules
 from rearview.lifecycle.config import LifecycleConfig
 from rearview.lifecycle.drain_access_counts import AccessCountDrain
 from rearview.lifecycle.erase_cold import ColdEraser
+from rearview.lifecycle.erase_namespace import NamespaceEraser
 from rearview.lifecycle.expire import Expirer
 from rearview.lifecycle.fault_points import FaultPoints
 from rearview.lifecycle.jobs import job_handlers
@@ -94,7 +97,7 @@ async def run_lifecycle(
         tiers = await stack.enter_async_context(open_tiers(config, work, clock))
         purger = Purger(PostgresErasure(work, batch=config.purge_batch), RedisErasure(redis), clock, tiers.eraser)
         verifier = PurgeVerifier(PostgresErasureCheck(work), RedisErasure(redis), clock)
-        operations = OperationWork(PostgresOperations(work), tiers.store, tiers.sweeper, tiers.rehydrator, clock)
+        operations = operation_work(config, work, redis, tiers, clock)
         queue = ProcrastinateJobQueue(url, policy=_job_policy(config))
         handlers = job_handlers(purger, verifier, tiers.sweeper, operations)
         await stack.enter_async_context(
@@ -109,7 +112,7 @@ async def run_lifecycle(
                 PostgresAuditLog(calls),
                 PostgresDeadLetters(calls),
                 PostgresStatistics(calls),
-                OperationWork(PostgresOperations(calls), tiers.store, tiers.sweeper, tiers.rehydrator, clock),
+                operation_work(config, calls, redis, tiers, clock),
                 LegalHolds(
                     PostgresLegalHolds(calls),
                     PatternRedactor(),
@@ -158,6 +161,24 @@ async def open_tiers(config: LifecycleConfig, database: Database, clock: Clock) 
             cold.objects,
             expirer,
         )
+
+
+def operation_work(
+    config: LifecycleConfig, database: Database, redis: RedisConnection, tiers: Tiers, clock: Clock
+) -> OperationWork:
+    """Return what begins operations and carries them out."""
+    operations = PostgresOperations(database)
+    eraser = NamespaceEraser(
+        PostgresNamespaceErasure(database),
+        RedisNamespaceErasure(redis),
+        ObjectSegmentStore(tiers.objects),
+        tiers.store,
+        operations,
+        clock,
+        lease=timedelta(seconds=config.lease_seconds),
+        settle=timedelta(seconds=config.erasure_settle_seconds),
+    )
+    return OperationWork(operations, tiers.store, tiers.sweeper, tiers.rehydrator, eraser, clock)
 
 
 @dataclass(frozen=True, slots=True)

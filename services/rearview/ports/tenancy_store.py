@@ -160,12 +160,14 @@ class NamespaceStore(Protocol):
         """Raises: NotFound; EtagMismatch."""
         ...
 
-    async def delete(self, caller: Caller, namespace_id: UUID, name: str, now: datetime) -> None:
-        """Delete an empty namespace with its grants and subscriptions.
+    async def delete(self, caller: Caller, namespace_id: UUID, name: str, now: datetime, *, force: bool) -> None:
+        """Delete a namespace with its grants and subscriptions, and have everything in it erased by an operation that
+        the audit record names.
 
         Raises:
             NotFound: it is gone already.
-            NamespaceNotEmpty: it holds memories or events that were not forgotten.
+            NamespaceNotEmpty: it holds memories or events that were not forgotten, and `force` is not set.
+            LegalHold: one stands on it, or on anything in it.
         """
         ...
 

@@ -176,7 +176,7 @@ class Operation(_message.Message):
     name: _builtins.str
     """`operations/{operation}`."""
     kind: _builtins.str
-    """What it does: `sweep`, `rehydrate`, `reembed`, `rescan`."""
+    """What it does: `sweep`, `rehydrate`, `erase_namespace`, `reembed`, `rescan`."""
     done: _builtins.bool
     """True when it has ended, well or badly."""
     completed: _builtins.int
@@ -187,7 +187,9 @@ class Operation(_message.Message):
     """Why it failed; empty unless it did."""
     @_builtins.property
     def counts(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
-        """Counts by name: `hot_to_warm`, `warm_to_cold`, `expired`, `events_expired`, ..."""
+        """Counts by name: `hot_to_warm`, `warm_to_cold`, `expired`, `events_expired`; of an erasure by place: `postgres.memory`,
+        `s3.object_versions`, `redis.working_memory`, ...
+        """
 
     @_builtins.property
     def start_time(self) -> _timestamp_pb2.Timestamp:

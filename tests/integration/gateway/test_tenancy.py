@@ -303,7 +303,7 @@ async def test_namespace_lifecycle(gateway: RunningGateway) -> None:
 
 
 @pytest.mark.parametrize("force", [False, True])
-async def test_a_namespace_that_holds_something_stays(
+async def test_a_namespace_that_holds_something_is_deleted_by_force_only(
     gateway: RunningGateway, database: DatabaseUrls, force: bool
 ) -> None:
     admin = bearer(await gateway.new_tenant("acme"))
@@ -314,11 +314,16 @@ async def test_a_namespace_that_holds_something_stays(
             " FROM namespace WHERE name = 'default'"
         )
     request = namespace_pb2.DeleteNamespaceRequest(name="namespaces/default", force=force)
+    if force:
+        await gateway.namespaces.DeleteNamespace(request, metadata=admin)
     code, error = await failure_of(gateway.namespaces.DeleteNamespace(request, metadata=admin))
     if force:
-        assert (code, error.metadata) == (grpc.StatusCode.UNIMPLEMENTED, {"feature": "namespace_erasure"})
+        assert (code, type(error)) == (grpc.StatusCode.PERMISSION_DENIED, errors.NamespaceDenied)
     else:
         assert (code, type(error)) == (grpc.StatusCode.FAILED_PRECONDITION, errors.NamespaceNotEmpty)
+    with psycopg.connect(database.superuser) as connection:
+        kinds = connection.execute("SELECT kind FROM operation").fetchall()
+    assert kinds == ([("erase_namespace",)] if force else [])
 
 
 async def test_a_recall_also_searches_what_its_principal_subscribed_to(gateway: RunningGateway) -> None:

@@ -106,14 +106,16 @@ async def enqueue_refresh(connection: Connection, tenant_id: UUID, namespace_id:
     )
 
 
-async def enqueue_operation(connection: Connection, tenant_id: UUID, operation_id: UUID) -> None:
+async def enqueue_operation(
+    connection: Connection, tenant_id: UUID, operation_id: UUID, run_at: datetime | None = None
+) -> None:
     """Have an operation carried out."""
     await _enqueue(
         connection,
         "operation",
         f"operation:{tenant_id}:{operation_id}",
         {"tenant_id": str(tenant_id), "operation_id": str(operation_id)},
-        None,
+        run_at,
     )
 
 

@@ -141,3 +141,57 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     AND (r.purge_started_at IS NOT NULL OR NOT rearview_receipt_held(r.tenant_id, r.receipt_id))
   ORDER BY r.purge_after LIMIT p_limit
 $$;
+
+-- Erases rows of a namespace that was deleted, of every table that has its id, and says how many, by table: what a later
+-- migration adds is among them. The row that says that it was deleted stays, without its display name. Runs as the
+-- owner, since the services may not delete from some of the tables; it checks the tenant, and that the namespace is gone.
+CREATE FUNCTION rearview_erase_namespace(p_namespace uuid, p_limit int) RETURNS TABLE (place text, erased bigint)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE v_tenant uuid := rearview_tenant(); t text; left_over int := p_limit;
+BEGIN
+  IF NOT EXISTS (SELECT FROM namespace n
+                 WHERE n.tenant_id = v_tenant AND n.namespace_id = p_namespace AND n.deleted_at IS NOT NULL) THEN
+    RAISE insufficient_privilege;
+  END IF;
+  UPDATE namespace n SET display_name = ''
+  WHERE n.tenant_id = v_tenant AND n.namespace_id = p_namespace AND n.display_name <> '';
+
+  WITH doomed AS (
+    SELECT j.id FROM procrastinate_jobs j
+    WHERE j.args ->> 'tenant_id' = v_tenant::text AND j.args ->> 'namespace_id' = p_namespace::text AND j.status <> 'doing'
+    LIMIT left_over),
+  failures AS (DELETE FROM job_failure f USING doomed d WHERE f.tenant_id = v_tenant AND f.job_id = d.id),
+  gone AS (DELETE FROM procrastinate_jobs j USING doomed d WHERE j.id = d.id RETURNING 1)
+  SELECT 'job', count(*) INTO place, erased FROM gone;
+  IF erased > 0 THEN RETURN NEXT; END IF;
+  left_over := left_over - erased;
+
+  WITH doomed AS (
+    SELECT r.trace_id FROM recall_trace r WHERE r.tenant_id = v_tenant AND r.namespaces @> ARRAY[p_namespace] LIMIT left_over),
+  gone AS (DELETE FROM recall_trace r USING doomed d WHERE r.tenant_id = v_tenant AND r.trace_id = d.trace_id RETURNING 1)
+  SELECT 'recall_trace', count(*) INTO place, erased FROM gone;
+  IF erased > 0 THEN RETURN NEXT; END IF;
+  left_over := left_over - erased;
+
+  FOR t IN
+    SELECT c.relname FROM pg_class c
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname <> 'namespace'
+      AND (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname IN ('tenant_id', 'namespace_id')
+             AND NOT a.attisdropped) = 2
+    ORDER BY c.relname = 'lifecycle_lease', c.relname
+  LOOP
+    EXIT WHEN left_over <= 0;
+    EXECUTE format($q$
+      WITH gone AS (
+        DELETE FROM %1$I WHERE ctid = ANY (ARRAY(
+          SELECT ctid FROM %1$I WHERE tenant_id = $1 AND namespace_id = $2 LIMIT $3)) RETURNING 1)
+      SELECT count(*) FROM gone $q$, t) INTO erased USING v_tenant, p_namespace, left_over;
+    IF erased > 0 THEN
+      place := t;
+      RETURN NEXT;
+    END IF;
+    left_over := left_over - erased;
+  END LOOP;
+END $$;
+REVOKE ALL ON FUNCTION rearview_erase_namespace(uuid, int) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION rearview_erase_namespace(uuid, int) TO rearview_service;
