@@ -25,6 +25,7 @@ from rearview.adapters.postgres.namespace_erasure import PostgresNamespaceErasur
 from rearview.adapters.postgres.operations import PostgresOperations
 from rearview.adapters.postgres.policies import PostgresPolicyStore, RememberedPolicies
 from rearview.adapters.postgres.statistics import PostgresStatistics
+from rearview.adapters.postgres.tenant_erasure import PostgresTenantErasure
 from rearview.adapters.postgres.tiering import PostgresTiering
 from rearview.adapters.postgres.upkeep import PostgresUpkeep
 from rearview.adapters.redis.access_counts import RedisAccessCounts
@@ -43,6 +44,7 @@ from rearview.lifecycle.config import LifecycleConfig
 from rearview.lifecycle.drain_access_counts import AccessCountDrain
 from rearview.lifecycle.erase_cold import ColdEraser
 from rearview.lifecycle.erase_namespace import NamespaceEraser
+from rearview.lifecycle.erase_tenant import TenantEraser
 from rearview.lifecycle.expire import Expirer
 from rearview.lifecycle.fault_points import FaultPoints
 from rearview.lifecycle.jobs import job_handlers
@@ -99,7 +101,9 @@ async def run_lifecycle(
         verifier = PurgeVerifier(PostgresErasureCheck(work), RedisErasure(redis), clock)
         operations = operation_work(config, work, redis, tiers, clock)
         queue = ProcrastinateJobQueue(url, policy=_job_policy(config))
-        handlers = job_handlers(purger, verifier, tiers.sweeper, operations)
+        handlers = job_handlers(
+            purger, verifier, tiers.sweeper, operations, tenant_eraser(config, work, redis, tiers, clock)
+        )
         await stack.enter_async_context(
             meanwhile(queue.work(handlers, concurrency=config.worker_concurrency), stopping)
         )
@@ -167,18 +171,38 @@ def operation_work(
     config: LifecycleConfig, database: Database, redis: RedisConnection, tiers: Tiers, clock: Clock
 ) -> OperationWork:
     """Return what begins operations and carries them out."""
-    operations = PostgresOperations(database)
-    eraser = NamespaceEraser(
+    eraser = namespace_eraser(config, database, redis, tiers, clock)
+    return OperationWork(PostgresOperations(database), tiers.store, tiers.sweeper, tiers.rehydrator, eraser, clock)
+
+
+def namespace_eraser(
+    config: LifecycleConfig, database: Database, redis: RedisConnection, tiers: Tiers, clock: Clock
+) -> NamespaceEraser:
+    """Return what erases deleted namespaces."""
+    return NamespaceEraser(
         PostgresNamespaceErasure(database),
         RedisNamespaceErasure(redis),
         ObjectSegmentStore(tiers.objects),
         tiers.store,
-        operations,
+        PostgresOperations(database),
         clock,
         lease=timedelta(seconds=config.lease_seconds),
         settle=timedelta(seconds=config.erasure_settle_seconds),
     )
-    return OperationWork(operations, tiers.store, tiers.sweeper, tiers.rehydrator, eraser, clock)
+
+
+def tenant_eraser(
+    config: LifecycleConfig, database: Database, redis: RedisConnection, tiers: Tiers, clock: Clock
+) -> TenantEraser:
+    """Return what erases deleted tenants."""
+    return TenantEraser(
+        PostgresTenantErasure(database),
+        namespace_eraser(config, database, redis, tiers, clock),
+        RedisNamespaceErasure(redis),
+        ObjectSegmentStore(tiers.objects),
+        clock,
+        settle=timedelta(seconds=config.erasure_settle_seconds),
+    )
 
 
 @dataclass(frozen=True, slots=True)

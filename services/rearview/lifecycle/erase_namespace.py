@@ -14,7 +14,7 @@ from rearview.ports.operations import Operations
 from rearview.ports.tiering import Lease, SegmentStore, TierStore
 
 OBJECTS = "s3.object_versions"
-_MOST_PASSES = 20
+MOST_PASSES = 20
 _PATIENCE = 40
 _PAUSE_SECONDS = 0.25
 
@@ -56,9 +56,9 @@ class NamespaceEraser:
         """
         namespace_id = UUID(operation.arguments["namespace_id"])
         settled_at = operation.started_at + self._settle
-        for _ in range(_MOST_PASSES):
+        for _ in range(MOST_PASSES):
             settled = self._clock.now() >= settled_at
-            found = await self._pass(tenant_id, namespace_id)
+            found = await self.empty(tenant_id, namespace_id)
             done = sum(found.values())
             await self._operations.progress(tenant_id, operation.operation_id, done, found)
             if not settled:
@@ -70,7 +70,9 @@ class NamespaceEraser:
                 return True
         raise Conflict("something keeps writing into a deleted namespace", retry_after_seconds=5.0)
 
-    async def _pass(self, tenant_id: UUID, namespace_id: UUID) -> Mapping[str, int]:
+    async def empty(self, tenant_id: UUID, namespace_id: UUID) -> Mapping[str, int]:
+        """Go once through every place of a deleted namespace; return how much was erased, by place. Raises as
+        `carry_out`."""
         # Objects before the rows that say where they are, and under the lease: no move may be writing one.
         lease = await self._acquire(tenant_id, namespace_id)
         found: Counter[str] = Counter()

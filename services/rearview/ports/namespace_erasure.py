@@ -31,3 +31,7 @@ class VolatileNamespaces(Protocol):
         """Erase working memory, counters, what was handed out and cached answers; return how many, by place. Answers
         are of the tenant, and so do not count."""
         ...
+
+    async def erase_tenant(self, tenant_id: UUID) -> Mapping[str, int]:
+        """Erase all that is left of a tenant; return how many keys there were, by place."""
+        ...

@@ -89,6 +89,15 @@ class TenantStore(Protocol):
         """Raises: NotFound; EtagMismatch."""
         ...
 
+    async def delete(self, caller: Caller, name: str, now: datetime) -> None:
+        """Disable a tenant for good and have everything that it holds erased; doing it again changes nothing.
+
+        Raises:
+            NotFound: there is no such tenant.
+            LegalHold: one stands somewhere in it.
+        """
+        ...
+
 
 class ApiKeyStore(Protocol):
     """The keys of the caller's tenant."""

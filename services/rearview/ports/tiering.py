@@ -194,8 +194,9 @@ class SegmentStore(Protocol):
         """Return versions in a namespace's place that were stored before a moment."""
         ...
 
-    async def erase_all(self, tenant_id: UUID, namespace_id: UUID) -> int:
-        """Delete every version of everything in a namespace's place, uploads included; return how many there were."""
+    async def erase_all(self, tenant_id: UUID, namespace_id: UUID | None = None) -> int:
+        """Delete every version of everything in a namespace's place, or in that of the whole tenant, uploads included;
+        return how many there were."""
         ...
 
     async def delete(self, versions: Collection[ObjectVersion]) -> None:

@@ -1,4 +1,4 @@
-"""A deleted namespace leaves nothing in any place, and nothing else is touched: over real stores."""
+"""A deleted namespace or tenant leaves nothing in any place, and nothing else is touched: over real stores."""
 
 import json
 from collections.abc import AsyncIterator
@@ -20,6 +20,8 @@ from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.namespace_erasure import PostgresNamespaceErasure
 from rearview.adapters.postgres.namespaces import PostgresNamespaceStore
 from rearview.adapters.postgres.operations import PostgresOperations
+from rearview.adapters.postgres.tenancy import PostgresTenantStore
+from rearview.adapters.postgres.tenant_erasure import PostgresTenantErasure
 from rearview.adapters.redis.access_counter import RedisAccessCounter
 from rearview.adapters.redis.connection import RedisConnection
 from rearview.adapters.redis.namespace_erasure import RedisNamespaceErasure
@@ -30,6 +32,7 @@ from rearview.domain.memory import Tier
 from rearview.domain.operation import Operation
 from rearview.domain.principal import Access, Caller, NamespaceAccess, Role, Scope
 from rearview.lifecycle.erase_namespace import OBJECTS, NamespaceEraser
+from rearview.lifecycle.erase_tenant import TenantEraser
 from tests.support.lifecycle_bench import elsewhere
 from tests.support.tier_bench import TEXTS, TierBench
 from tests.support.writer_fixtures import WriterBench, add_namespace
@@ -52,6 +55,7 @@ class ErasureBench:
     redis_url: str
     namespaces: PostgresNamespaceStore
     eraser: NamespaceEraser
+    tenant_eraser: TenantEraser
 
     @property
     def scope(self) -> Scope:
@@ -109,9 +113,9 @@ class ErasureBench:
         """Carry the erasure out, as its job does."""
         return await self.eraser.carry_out(self.scope.tenant_id, await self.operation())
 
-    async def leftovers(self) -> dict[str, Any]:
-        """Return where the doomed namespace's id still stands."""
-        name = str(self.scope.namespace_id)
+    async def leftovers(self, name: str = "") -> dict[str, Any]:
+        """Return where the doomed namespace's id, or another name, still stands."""
+        name = name or str(self.scope.namespace_id)
         found: dict[str, Any] = dict.fromkeys(await self.tiers.writing.tables_with(name), name)
         client = redis.asyncio.Redis.from_url(self.redis_url, decode_responses=True)
         async for key in client.scan_iter():
@@ -122,12 +126,14 @@ class ErasureBench:
         found |= {key: "object" for key, _ in self.tiers.versions() if name in key}
         return found
 
-    async def others(self) -> dict[str, list[str]]:
-        """Return everything of the namespaces that stay."""
-        stay = {str(self.beside.scope.namespace_id), str(self.stranger.scope.namespace_id)}
+    async def others(self, *, of_strangers: bool = False) -> dict[str, list[str]]:
+        """Return everything of the namespaces that stay, or of the other tenant."""
+        key, stay = "namespace_id", {str(self.beside.scope.namespace_id), str(self.stranger.scope.namespace_id)}
+        if of_strangers:
+            key, stay = "tenant_id", {str(self.stranger.scope.tenant_id)}
         tables = await self.tiers.writing.tables()
         return {
-            name: sorted(json.dumps(row, sort_keys=True) for row in rows if row.get("namespace_id") in stay)
+            name: sorted(json.dumps(row, sort_keys=True) for row in rows if row.get(key) in stay)
             for name, rows in tables.items()
         }
 
@@ -161,6 +167,14 @@ async def bench(tiers: TierBench, redis_url: str) -> AsyncIterator[ErasureBench]
             redis_url,
             PostgresNamespaceStore(database),
             eraser,
+            TenantEraser(
+                PostgresTenantErasure(database, batch=50),
+                eraser,
+                RedisNamespaceErasure(connection),
+                ObjectSegmentStore(tiers.cold.objects),
+                writing.clock,
+                settle=SETTLE,
+            ),
         )
 
 
@@ -294,3 +308,40 @@ async def test_a_namespace_with_a_hold_in_it_is_not_deleted(bench: ErasureBench)
         await bench.delete()
     assert refused.value.metadata["resource_name"] == "namespaces/notes"
     assert await bench.leftovers() == places
+
+
+async def test_everything_of_a_deleted_tenant_goes_and_nothing_of_another(bench: ErasureBench) -> None:
+    await bench.fill()
+    tenant_id = bench.scope.tenant_id
+    others = await bench.others(of_strangers=True)
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        await PostgresTenantErasure(bench.database).erase(tenant_id)
+    assert await bench.tenant_eraser.erase(tenant_id), "nothing is to be done for a tenant that was not deleted"
+    async with Database(bench.tiers.urls.operator, vectors=False) as operator:
+        tenants = PostgresTenantStore(operator)
+        await tenants.delete(
+            Caller(None, "operator", Role.OPERATOR, {}), str(tenant_id), bench.tiers.writing.clock.now()
+        )
+        with pytest.raises(NamespaceDenied):
+            await bench.beside.append(["王芳搬家了"], "chat")
+        assert not await bench.tenant_eraser.erase(tenant_id)
+        bench.tiers.writing.clock.moment += SETTLE
+        with pytest.raises(NamespaceDenied):
+            await bench.beside.append(["王芳搬家了"], "chat")
+        assert await bench.tenant_eraser.erase(tenant_id)
+        kept = await tenants.get(str(tenant_id))
+
+    assert set(await bench.leftovers(str(tenant_id))) == {"tenant", "audit_record", "procrastinate_jobs"}
+    assert (
+        await bench.tiers.writing.rows(
+            "SELECT task_name FROM procrastinate_jobs WHERE args ->> 'tenant_id' = %s", str(tenant_id)
+        )
+        == [{"task_name": "erase_tenant"}] * 2
+    )
+    assert kept.disabled
+    assert kept.erased_at is not None
+    assert kept.erased["postgres.memory"] > 0
+    assert kept.erased[OBJECTS] > 0
+    assert await bench.others(of_strangers=True) == others
+    for text in TEXTS:
+        assert await bench.tiers.writing.tables_with(text) == set()

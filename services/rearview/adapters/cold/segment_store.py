@@ -69,9 +69,9 @@ class ObjectSegmentStore:
         found = await self._objects.versions(_folder(tenant_id, namespace_id), limit=_MOST_ORPHANS)
         return [version for version in found if version.modified_at <= before]
 
-    async def erase_all(self, tenant_id: UUID, namespace_id: UUID) -> int:
-        """Delete everything of a namespace; see `SegmentStore.erase_all`."""
-        folder = _folder(tenant_id, namespace_id)
+    async def erase_all(self, tenant_id: UUID, namespace_id: UUID | None = None) -> int:
+        """Delete everything of a namespace or tenant; see `SegmentStore.erase_all`."""
+        folder = _folder(tenant_id, namespace_id) if namespace_id else f"{tenant_id}/"
         deleted = await self._objects.abort_uploads(folder, before=datetime.max.replace(tzinfo=UTC))
         while found := await self._objects.versions(folder, limit=_MOST_ORPHANS):
             await self._objects.delete_versions(found)

@@ -119,6 +119,11 @@ async def enqueue_operation(
     )
 
 
+async def enqueue_tenant_erasure(connection: Connection, tenant_id: UUID, run_at: datetime) -> None:
+    """Have a deleted tenant looked through once more."""
+    await _enqueue(connection, "erase_tenant", f"erase_tenant:{tenant_id}:again", {"tenant_id": str(tenant_id)}, run_at)
+
+
 async def enqueue_sweep(connection: Connection, tenant_id: UUID, namespace_id: UUID) -> None:
     """Have a namespace swept."""
     await _enqueue(

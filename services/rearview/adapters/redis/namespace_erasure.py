@@ -1,4 +1,4 @@
-"""Erasing from Redis all that is of one namespace."""
+"""Erasing from Redis all that is of one namespace, or of one tenant."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -47,3 +47,15 @@ class RedisNamespaceErasure:
         found = await self._connection.call(erase)
         await self._erasure.erase_answers(tenant_id)
         return {place: count for place, count in found.items() if count}
+
+    async def erase_tenant(self, tenant_id: UUID) -> Mapping[str, int]:
+        """Erase every key of a tenant: all carry its id as their hash tag; see `VolatileNamespaces.erase_tenant`."""
+
+        async def erase(client: Redis) -> int:
+            keys = 0
+            async for key in client.scan_iter(f"*{{{tenant_id}}}*", count=_PAGE):
+                keys += int(await client.delete(key))
+            return keys
+
+        keys = await self._connection.call(erase)
+        return {"redis.keys": keys} if keys else {}

@@ -195,3 +195,84 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION rearview_erase_namespace(uuid, int) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION rearview_erase_namespace(uuid, int) TO rearview_service;
+
+-- A deleted tenant stays as a row that says so, with what was erased, by place.
+ALTER TABLE tenant
+  ADD COLUMN deleted_at timestamptz,
+  ADD COLUMN erased_at  timestamptz,
+  ADD COLUMN erased     jsonb NOT NULL DEFAULT '{}';
+
+-- Disables a tenant for good, puts its namespaces out of reach and has it erased; returns its id, and the hold that
+-- forbids it, if one stands anywhere in it. Runs as the owner: the operator sees tenants, not what they hold.
+CREATE FUNCTION rearview_delete_tenant(p_name text, p_now timestamptz) RETURNS TABLE (tenant_id uuid, hold_id uuid)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+#variable_conflict use_column
+DECLARE v_tenant uuid; v_hold uuid; v_deleted timestamptz;
+BEGIN
+  SELECT t.tenant_id, t.deleted_at INTO v_tenant, v_deleted FROM tenant t WHERE t.name = p_name FOR UPDATE;
+  IF v_tenant IS NULL THEN RETURN; END IF;
+  SELECT h.hold_id INTO v_hold FROM legal_hold h WHERE h.tenant_id = v_tenant ORDER BY h.hold_id LIMIT 1;
+  IF v_hold IS NULL AND v_deleted IS NULL THEN
+    UPDATE tenant t SET disabled = true, deleted_at = p_now, version = t.version + 1 WHERE t.tenant_id = v_tenant;
+    UPDATE namespace n SET deleted_at = p_now, updated_at = p_now, version = n.version + 1
+    WHERE n.tenant_id = v_tenant AND n.deleted_at IS NULL;
+    PERFORM rearview_enqueue('erase_tenant', format('erase_tenant:%s', v_tenant), jsonb_build_object('tenant_id', v_tenant));
+  END IF;
+  RETURN QUERY SELECT v_tenant, v_hold;
+END $$;
+REVOKE ALL ON FUNCTION rearview_delete_tenant(text, timestamptz) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION rearview_delete_tenant(text, timestamptz) TO rearview_operator;
+
+-- Erases rows of the transaction's tenant, if it was deleted, of every table that has its id; the audit and its seals
+-- stay. Says how many, by table.
+CREATE FUNCTION rearview_erase_tenant(p_limit int) RETURNS TABLE (place text, erased bigint)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE v_tenant uuid := rearview_tenant(); t text; left_over int := p_limit;
+BEGIN
+  IF NOT EXISTS (SELECT FROM tenant n WHERE n.tenant_id = v_tenant AND n.deleted_at IS NOT NULL) THEN
+    RAISE insufficient_privilege;
+  END IF;
+  UPDATE tenant n SET display_name = '', create_request_id = NULL, create_fingerprint = NULL
+  WHERE n.tenant_id = v_tenant AND (n.display_name <> '' OR n.create_request_id IS NOT NULL);
+
+  WITH doomed AS (
+    SELECT j.id FROM procrastinate_jobs j
+    WHERE j.args ->> 'tenant_id' = v_tenant::text AND j.status <> 'doing' AND j.task_name <> 'erase_tenant'
+    LIMIT left_over),
+  gone AS (DELETE FROM procrastinate_jobs j USING doomed d WHERE j.id = d.id RETURNING 1)
+  SELECT 'job', count(*) INTO place, erased FROM gone;
+  IF erased > 0 THEN RETURN NEXT; END IF;
+  left_over := left_over - erased;
+
+  FOR t IN
+    SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id'
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND NOT a.attisdropped
+      AND c.relname NOT IN ('tenant', 'audit_record', 'audit_seal')
+    ORDER BY c.relname
+  LOOP
+    EXIT WHEN left_over <= 0;
+    EXECUTE format($q$
+      WITH gone AS (
+        DELETE FROM %1$I WHERE ctid = ANY (ARRAY(SELECT ctid FROM %1$I WHERE tenant_id = $1 LIMIT $2)) RETURNING 1)
+      SELECT count(*) FROM gone $q$, t) INTO erased USING v_tenant, left_over;
+    IF erased > 0 THEN
+      place := t;
+      RETURN NEXT;
+    END IF;
+    left_over := left_over - erased;
+  END LOOP;
+END $$;
+REVOKE ALL ON FUNCTION rearview_erase_tenant(int) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION rearview_erase_tenant(int) TO rearview_service;
+
+-- Adds to what was erased of a deleted tenant, and says when that has come to its end.
+CREATE FUNCTION rearview_note_tenant_erasure(p_counts jsonb, p_ended timestamptz) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  UPDATE tenant t
+  SET erased = t.erased || (SELECT coalesce(jsonb_object_agg(c.key, c.value::bigint + coalesce((t.erased ->> c.key)::bigint, 0)), '{}')
+                            FROM jsonb_each_text(p_counts) c),
+      erased_at = coalesce(p_ended, t.erased_at)
+  WHERE t.tenant_id = rearview_tenant() AND t.deleted_at IS NOT NULL
+$$;
+REVOKE ALL ON FUNCTION rearview_note_tenant_erasure(jsonb, timestamptz) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION rearview_note_tenant_erasure(jsonb, timestamptz) TO rearview_service;
