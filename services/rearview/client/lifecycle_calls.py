@@ -29,6 +29,8 @@ def update_namespace_policy(
     expire_after: Mapping[str, timedelta] | None = None,
     event_retention: timedelta | None = None,
     trace_retention: timedelta | None = None,
+    value_floor: float | None = None,
+    value_grace: timedelta | None = None,
     etag: str = "",
 ) -> Call[lifecycle_pb2.LifecyclePolicy]:
     """Override the tenant's lifecycle policy in a namespace; what is not given stays as it is. Admin.
@@ -43,6 +45,8 @@ def update_namespace_policy(
         expire_after={name: duration_to_proto(age) for name, age in (expire_after or {}).items()},
         event_retention=None if event_retention is None else duration_to_proto(event_retention),
         trace_retention=None if trace_retention is None else duration_to_proto(trace_retention),
+        value_floor=value_floor or 0.0,
+        value_grace=None if value_grace is None else duration_to_proto(value_grace),
         etag=etag,
     )
     given = {
@@ -53,6 +57,8 @@ def update_namespace_policy(
         "expire_after": expire_after,
         "event_retention": event_retention,
         "trace_retention": trace_retention,
+        "value_floor": value_floor,
+        "value_grace": value_grace,
     }
     request = namespace_pb2.UpdateNamespacePolicyRequest(
         name=namespace_name(defaults, namespace),

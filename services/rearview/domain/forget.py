@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from enum import IntEnum
 from uuid import UUID
 
+from rearview.domain.falling import FallRule
 from rearview.domain.recall import MemoryFilter
 from rearview.domain.writing import RequestKey
 
@@ -87,10 +88,11 @@ class ForgetQuery:
 @dataclass(frozen=True, slots=True)
 class ForgetExpired:
     """Those of these memories that are expired at a moment: by their own end, or since nobody used them for as long as
-    the policy in force says of cold memories of their type."""
+    the policy in force says of cold memories of their type, or as cold episodes whose value has fallen, by the rule."""
 
     memory_ids: tuple[UUID, ...]
     now: datetime
+    rule: FallRule | None = None
 
 
 ForgetTarget = (

@@ -24,6 +24,9 @@ class LifecyclePolicy:
             type that is not named never do.
         event_retention: raw events lapse after this.
         trace_retention: recall traces lapse after this.
+        value_floor: memories whose value (`domain.falling`) is below this move down a tier, and episodes expire from
+            the cold one; 0 leaves all where they are.
+        value_grace: how long a memory is in its tier, unused, before its value counts.
     """
 
     warm_after: timedelta = timedelta(days=30)
@@ -33,6 +36,8 @@ class LifecyclePolicy:
     expire_after: Mapping[MemoryType, timedelta] = field(default_factory=dict)
     event_retention: timedelta = timedelta(days=365)
     trace_retention: timedelta = timedelta(days=7)
+    value_floor: float = 0.0
+    value_grace: timedelta = timedelta(days=7)
 
 
 DEFAULT_LIFECYCLE = LifecyclePolicy()
@@ -49,6 +54,8 @@ class LifecycleValues:
     expire_after: Mapping[MemoryType, timedelta] | None = None
     event_retention: timedelta | None = None
     trace_retention: timedelta | None = None
+    value_floor: float | None = None
+    value_grace: timedelta | None = None
 
     def over(self, above: LifecyclePolicy) -> LifecyclePolicy:
         """Return what is in force where these values are set."""
@@ -60,6 +67,8 @@ class LifecycleValues:
             above.expire_after if self.expire_after is None else self.expire_after,
             above.event_retention if self.event_retention is None else self.event_retention,
             above.trace_retention if self.trace_retention is None else self.trace_retention,
+            above.value_floor if self.value_floor is None else self.value_floor,
+            above.value_grace if self.value_grace is None else self.value_grace,
         )
 
 

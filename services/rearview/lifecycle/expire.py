@@ -5,7 +5,9 @@ from datetime import datetime
 from uuid import UUID
 
 from rearview.domain.errors import Conflict, LegalHold, NotFound
+from rearview.domain.falling import FallRule
 from rearview.domain.lifecycle_policy import LifecyclePolicy
+from rearview.domain.memory import Tier
 from rearview.ports.clock import Clock
 from rearview.ports.expiry import ExpiryStore
 
@@ -22,10 +24,25 @@ class Expirer:
         """Return memories that are expired. Raises: Unavailable."""
         now = self._clock.now()
         due = await self._store.due(tenant_id, namespace_id, now=now, limit=limit)
-        if not policy.expire_after or len(due) >= limit:
-            return due
-        lapsed = await self._store.lapsed(tenant_id, namespace_id, policy.expire_after, now=now, limit=limit - len(due))
-        return list(dict.fromkeys([*due, *lapsed]))
+        found = dict.fromkeys(due)
+        if policy.expire_after and len(found) < limit:
+            left = limit - len(found)
+            found |= dict.fromkeys(
+                await self._store.lapsed(tenant_id, namespace_id, policy.expire_after, now=now, limit=left)
+            )
+        if len(found) < limit:
+            low = await self.fallen(tenant_id, namespace_id, Tier.COLD, policy, limit=limit - len(found))
+            found |= dict.fromkeys(low)
+        return list(found)
+
+    async def fallen(
+        self, tenant_id: UUID, namespace_id: UUID, tier: Tier, policy: LifecyclePolicy, *, limit: int
+    ) -> list[UUID]:
+        """Return memories of a tier whose value has fallen below the policy's floor. Raises: Unavailable."""
+        rule = self._rule(policy)
+        if rule is None or limit <= 0:
+            return []
+        return await self._store.fallen(tenant_id, namespace_id, tier, rule, limit=limit)
 
     async def old_events(self, tenant_id: UUID, namespace_id: UUID, policy: LifecyclePolicy, *, limit: int) -> int:
         """Count events that are past their retention. Raises: Unavailable."""
@@ -33,12 +50,17 @@ class Expirer:
         return await self._store.old_events(tenant_id, namespace_id, cutoff=cutoff, limit=limit)
 
     async def expire(
-        self, tenant_id: UUID, namespace_id: UUID, memory_ids: Sequence[UUID], on_expired: Callable[[int], None]
+        self,
+        tenant_id: UUID,
+        namespace_id: UUID,
+        policy: LifecyclePolicy,
+        memory_ids: Sequence[UUID],
+        on_expired: Callable[[int], None],
     ) -> None:
         """Forget expired memories; what has changed meanwhile is left to the next pass. Raises: Unavailable."""
         for first in range(0, len(memory_ids), self._step):
             part = memory_ids[first : first + self._step]
-            on_expired(await self._expire(tenant_id, namespace_id, part, self._clock.now()))
+            on_expired(await self._expire(tenant_id, namespace_id, part, self._rule(policy), self._clock.now()))
 
     async def lapse_events(
         self,
@@ -60,9 +82,17 @@ class Expirer:
             if gone < step:
                 return
 
-    async def _expire(self, tenant_id: UUID, namespace_id: UUID, part: Sequence[UUID], now: datetime) -> int:
+    def _rule(self, policy: LifecyclePolicy) -> FallRule | None:
+        now = self._clock.now()
+        if not policy.value_floor:
+            return None
+        return FallRule(policy.value_floor, policy.hot_priority_floor, now - policy.value_grace, now)
+
+    async def _expire(
+        self, tenant_id: UUID, namespace_id: UUID, part: Sequence[UUID], rule: FallRule | None, now: datetime
+    ) -> int:
         try:
-            return await self._store.expire(tenant_id, namespace_id, part, now=now)
+            return await self._store.expire(tenant_id, namespace_id, part, rule, now=now)
         except (Conflict, NotFound):
             return 0
         except LegalHold:
@@ -70,5 +100,5 @@ class Expirer:
             if len(part) == 1:
                 return 0
             half = len(part) // 2
-            first = await self._expire(tenant_id, namespace_id, part[:half], now)
-            return first + await self._expire(tenant_id, namespace_id, part[half:], now)
+            first = await self._expire(tenant_id, namespace_id, part[:half], rule, now)
+            return first + await self._expire(tenant_id, namespace_id, part[half:], rule, now)

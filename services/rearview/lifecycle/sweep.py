@@ -1,7 +1,7 @@
 """One pass over a namespace: what has expired goes, the rest to the tiers where the policy wants it."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
@@ -93,6 +93,10 @@ class Sweeper:
         over = await self._store.excess(tenant_id, namespace_id, most=policy.max_hot_memories, floor=floor, limit=most)
         cold = now - policy.cold_after
         expired = set(await self._expirer.expired(tenant_id, namespace_id, policy, limit=most))
+        low = {
+            tier: await self._expirer.fallen(tenant_id, namespace_id, tier, policy, limit=most)
+            for tier in (Tier.HOT, Tier.WARM)
+        }
         colder: set[UUID] = set()
         for tier in (Tier.HOT, Tier.WARM):
             colder.update(await self._store.unused(tenant_id, namespace_id, tier, cutoff=cold, floor=floor, limit=most))
@@ -100,16 +104,18 @@ class Sweeper:
             EXPIRED: len(expired),
             EVENTS: await self._expirer.old_events(tenant_id, namespace_id, policy, limit=most),
             TO_HOT: len(set(used) - expired),
-            HOT_TO_WARM: len((set(old) | set(over)) - expired),
-            WARM_TO_COLD: len(colder - set(used) - expired),
+            HOT_TO_WARM: len((set(old) | set(over) | set(low[Tier.HOT])) - expired),
+            WARM_TO_COLD: len((colder | set(low[Tier.WARM])) - set(used) - expired),
         }
 
     async def _pass(self, lease: Lease, done: "_Pass") -> None:
         policy = await self._store.policy(lease.tenant_id, lease.namespace_id)
         await self._expire(lease, policy, done)
         await self._bring_back(lease, policy, done)
+        # What falls now falls one tier: both are found before anything moves.
+        low = await self._expirer.fallen(lease.tenant_id, lease.namespace_id, Tier.WARM, policy, limit=done.left)
         await self._make_warm(lease, policy, done)
-        await self._make_cold(lease, policy, done)
+        await self._make_cold(lease, policy, low, done)
         await self._store.renew(lease, length=self._limits.lease)
         await done.note(COMPACTED, await self._moves.compact(lease))
         await done.note(ERASED, await self._moves.delete_garbage(lease))
@@ -118,7 +124,7 @@ class Sweeper:
     async def _expire(self, lease: Lease, policy: LifecyclePolicy, done: "_Pass") -> None:
         tenant_id, namespace_id = lease.tenant_id, lease.namespace_id
         expired = await self._expirer.expired(tenant_id, namespace_id, policy, limit=done.left)
-        await self._expirer.expire(tenant_id, namespace_id, expired, done.moved_now(EXPIRED))
+        await self._expirer.expire(tenant_id, namespace_id, policy, expired, done.moved_now(EXPIRED))
         await self._expirer.lapse_events(
             tenant_id, namespace_id, policy, limit=max(done.left, 0), on_lapsed=done.moved_now(EVENTS)
         )
@@ -143,6 +149,12 @@ class Sweeper:
             moved = await self._store.make_warm(lease, part, cutoff=cutoff, floor=floor, now=self._clock.now())
             self._faults.reach("warm.moved")
             await done.move(HOT_TO_WARM, moved)
+        low = await self._expirer.fallen(tenant_id, namespace_id, Tier.HOT, policy, limit=done.left)
+        for first in range(0, len(low), self._limits.step):
+            part = low[first : first + self._limits.step]
+            fallen_at = self._clock.now() - policy.value_grace
+            moved = await self._store.make_warm(lease, part, cutoff=fallen_at, floor=floor, now=self._clock.now())
+            await done.move(HOT_TO_WARM, moved)
         if done.left <= 0:
             return
         over = await self._store.excess(
@@ -153,7 +165,7 @@ class Sweeper:
             moved = await self._store.make_warm(lease, part, cutoff=None, floor=floor, now=self._clock.now())
             await done.move(HOT_TO_WARM, moved)
 
-    async def _make_cold(self, lease: Lease, policy: LifecyclePolicy, done: "_Pass") -> None:
+    async def _make_cold(self, lease: Lease, policy: LifecyclePolicy, low: Sequence[UUID], done: "_Pass") -> None:
         cutoff = self._clock.now() - policy.cold_after
         ids = await self._store.unused(
             lease.tenant_id,
@@ -163,7 +175,8 @@ class Sweeper:
             floor=policy.hot_priority_floor,
             limit=max(done.left, 0),
         )
-        await self._moves.make_cold(lease, ids, done.moved_now(WARM_TO_COLD))
+        moving = list(dict.fromkeys([*ids, *low]))[: max(done.left, 0)]
+        await self._moves.make_cold(lease, moving, done.moved_now(WARM_TO_COLD))
         await done.tell()
 
 

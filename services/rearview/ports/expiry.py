@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from rearview.domain.memory import MemoryType
+from rearview.domain.falling import FallRule
+from rearview.domain.memory import MemoryType, Tier
 
 
 class ExpiryStore(Protocol):
@@ -21,7 +22,22 @@ class ExpiryStore(Protocol):
         """Return cold memories of these types that the policy in force lets expire, since nobody used them."""
         ...
 
-    async def expire(self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID], *, now: datetime) -> int:
+    async def fallen(
+        self, tenant_id: UUID, namespace_id: UUID, tier: Tier, rule: FallRule, *, limit: int
+    ) -> list[UUID]:
+        """Return memories of a tier whose value has fallen, among the `limit` that are likely to be worth least. From
+        the cold tier only episodes fall."""
+        ...
+
+    async def expire(
+        self,
+        tenant_id: UUID,
+        namespace_id: UUID,
+        memory_ids: Collection[UUID],
+        rule: FallRule | None = None,
+        *,
+        now: datetime,
+    ) -> int:
         """Forget those of these memories that are still expired, with all that derives from them, to be purged at once;
         return how many memories were forgotten. Raises: Conflict, NotFound, when what is expired has changed."""
         ...

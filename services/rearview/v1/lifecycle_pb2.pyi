@@ -55,12 +55,19 @@ class LifecyclePolicy(_message.Message):
     EXPIRE_AFTER_FIELD_NUMBER: _builtins.int
     EVENT_RETENTION_FIELD_NUMBER: _builtins.int
     TRACE_RETENTION_FIELD_NUMBER: _builtins.int
+    VALUE_FLOOR_FIELD_NUMBER: _builtins.int
+    VALUE_GRACE_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
     ETAG_FIELD_NUMBER: _builtins.int
     max_hot_memories: _builtins.int
     """A namespace keeps at most this many memories hot; default 100,000."""
     hot_priority_floor: _builtins.float
     """Memories with at least this priority stay hot; default 0.9."""
+    value_floor: _builtins.float
+    """Memories whose value, from 0 to 1, is below this move down one tier, and episodes expire from the cold one. The value
+    is made of how recently and how often a memory was used, its emotion, and as much again its priority. Unset (the
+    default) leaves all where they are. Pinned memories, and those of the priority that stays hot, do not fall.
+    """
     version: _builtins.int
     """Grows with every change."""
     etag: _builtins.str
@@ -87,6 +94,10 @@ class LifecyclePolicy(_message.Message):
     def trace_retention(self) -> _duration_pb2.Duration:
         """Recall traces lapse after this, with the shortest of their namespaces'; default 7 days."""
 
+    @_builtins.property
+    def value_grace(self) -> _duration_pb2.Duration:
+        """How long a memory has to be in its tier, unused, before its value counts; default 7 days."""
+
     def __init__(
         self,
         *,
@@ -97,12 +108,14 @@ class LifecyclePolicy(_message.Message):
         expire_after: _abc.Mapping[_builtins.str, _duration_pb2.Duration] | None = ...,
         event_retention: _duration_pb2.Duration | None = ...,
         trace_retention: _duration_pb2.Duration | None = ...,
+        value_floor: _builtins.float = ...,
+        value_grace: _duration_pb2.Duration | None = ...,
         version: _builtins.int = ...,
         etag: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["cold_after", b"cold_after", "event_retention", b"event_retention", "trace_retention", b"trace_retention", "warm_after", b"warm_after"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["cold_after", b"cold_after", "event_retention", b"event_retention", "trace_retention", b"trace_retention", "value_grace", b"value_grace", "warm_after", b"warm_after"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cold_after", b"cold_after", "etag", b"etag", "event_retention", b"event_retention", "expire_after", b"expire_after", "hot_priority_floor", b"hot_priority_floor", "max_hot_memories", b"max_hot_memories", "trace_retention", b"trace_retention", "version", b"version", "warm_after", b"warm_after"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cold_after", b"cold_after", "etag", b"etag", "event_retention", b"event_retention", "expire_after", b"expire_after", "hot_priority_floor", b"hot_priority_floor", "max_hot_memories", b"max_hot_memories", "trace_retention", b"trace_retention", "value_floor", b"value_floor", "value_grace", b"value_grace", "version", b"version", "warm_after", b"warm_after"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

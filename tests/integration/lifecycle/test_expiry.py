@@ -266,3 +266,48 @@ async def test_recall_traces_lapse_with_the_retention_of_their_tenant_and_namesp
         (own.tenant_id, timedelta(minutes=50)),
         (other.tenant_id, timedelta(minutes=50)),
     }
+
+
+async def test_what_is_worth_too_little_falls_tier_by_tier_and_episodes_expire(tiers: TierBench) -> None:
+    writing, clock = tiers.writing, tiers.writing.clock
+    week = timedelta(days=8)
+    note = (await writing.remember(TEXTS[0])).memory.memory_id
+    wanted = (await writing.remember(TEXTS[1], priority=0.85)).memory.memory_id
+    pinned = (await writing.remember(TEXTS[2], pinned=True)).memory.memory_id
+    often = (await writing.remember(TEXTS[3])).memory.memory_id
+    await writing.append([TEXTS[4]], "told")
+    await writing.run_jobs(also_later=True)
+    await writing.rows("DELETE FROM open_window")  # as the job does when a session falls silent
+    told = (await writing.rows("SELECT memory_id FROM memory WHERE type = 1"))[0]["memory_id"]
+    await writing.rows(
+        "INSERT INTO memory_stats (tenant_id, namespace_id, memory_id, access_count, last_accessed_at)"
+        " SELECT tenant_id, namespace_id, memory_id, 1000, %s FROM memory WHERE memory_id = %s"
+        " ON CONFLICT (tenant_id, namespace_id, memory_id) DO UPDATE SET access_count = 1000",
+        clock.moment,
+        often,
+    )
+
+    async def tiers_of(*memories: UUID) -> list[Tier | None]:
+        rows = await writing.rows("SELECT memory_id, tier FROM memory WHERE state <> 4")
+        found = {row["memory_id"]: Tier(row["tier"]) for row in rows}
+        return [found.get(memory_id) for memory_id in memories]
+
+    await tiers.sweep()
+    clock.moment += week
+    await tiers.sweep()
+    assert await tiers_of(note, told) == [Tier.HOT, Tier.HOT], "without a floor nothing falls"
+
+    await set_policy(tiers, value_floor=0.46)
+    scope = writing.scope
+    plan = await tiers.tiers.sweeper.plan(scope.tenant_id, scope.namespace_id)
+    fallen = (await tiers.sweep()).counts["hot_to_warm"]
+    assert plan["hot_to_warm"] == fallen >= 2
+    for expected in (Tier.WARM, Tier.COLD):
+        assert await tiers_of(note, told) == [expected, expected]
+        await tiers.sweep()
+        assert await tiers_of(note, told) == [expected, expected], "one tier at a time, and a grace in each"
+        clock.moment += week
+        swept = await tiers.sweep()
+    assert await tiers_of(note, told) == [Tier.COLD, None], "only episodes expire by their value"
+    assert swept.counts[EXPIRED] >= 1
+    assert await tiers_of(wanted, pinned, often) == [Tier.HOT] * 3

@@ -8,11 +8,13 @@ from uuid import UUID
 from rearview.adapters.postgres.audit import ActingService, record_audit
 from rearview.adapters.postgres.consequences import bump_epoch
 from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.falling import read_fallen
 from rearview.adapters.postgres.forgetting import PostgresForgetting
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.search_units import SearchUnits
+from rearview.domain.falling import FallRule
 from rearview.domain.forget import Forget, ForgetExpired
-from rearview.domain.memory import MemoryType
+from rearview.domain.memory import MemoryType, Tier
 from rearview.domain.names import NamespaceName
 from rearview.domain.principal import Scope
 
@@ -42,7 +44,22 @@ class PostgresExpiry:
             tenant_id, namespace_id, "lapsed", types=[int(kind) for kind in sorted(types)], now=now, limit=limit
         )
 
-    async def expire(self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID], *, now: datetime) -> int:
+    async def fallen(
+        self, tenant_id: UUID, namespace_id: UUID, tier: Tier, rule: FallRule, *, limit: int
+    ) -> list[UUID]:
+        """Return memories whose value has fallen; see `ExpiryStore.fallen`."""
+        async with self._database.transaction(tenant_id, timeout_seconds=self._timeout_seconds) as connection:
+            return await read_fallen(connection, _place(tenant_id, namespace_id), tier, rule, limit=limit)
+
+    async def expire(
+        self,
+        tenant_id: UUID,
+        namespace_id: UUID,
+        memory_ids: Collection[UUID],
+        rule: FallRule | None = None,
+        *,
+        now: datetime,
+    ) -> int:
         """Forget what is still expired; see `ExpiryStore.expire`."""
         async with self._database.transaction(tenant_id, timeout_seconds=self._timeout_seconds) as connection:
             name = await _one(connection, _SQL["namespace_name"], _place(tenant_id, namespace_id))
@@ -51,7 +68,7 @@ class PostgresExpiry:
             return 0
         scope = Scope(tenant_id, namespace_id, name[0], EXPIRER.principal)
         forgetting = PostgresForgetting(self._database, SearchUnits(generation[0]))
-        target = ForgetExpired(tuple(memory_ids), now)
+        target = ForgetExpired(tuple(memory_ids), now, rule)
         command = Forget(scope.namespace, target, reason="expired", skip_grace_period=True)
         return (await forgetting.forget(scope, command, now=now)).receipt.memory_count
 

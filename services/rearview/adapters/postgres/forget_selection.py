@@ -9,6 +9,7 @@ from psycopg.types.json import Jsonb
 
 from rearview.adapters.postgres.database import Connection
 from rearview.adapters.postgres.episode_turns import made_of_their_turns
+from rearview.adapters.postgres.falling import read_fallen
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
 from rearview.adapters.postgres.name_patterns import name_pattern
 from rearview.adapters.postgres.queries import load_queries
@@ -26,7 +27,7 @@ from rearview.domain.forget import (
     ForgetSubject,
     ForgetTarget,
 )
-from rearview.domain.memory import MemoryState
+from rearview.domain.memory import MemoryState, Tier
 from rearview.domain.names import MemoryName, SessionName
 from rearview.domain.principal import Scope
 from rearview.ports.forgetting import ColdEpisodes
@@ -261,13 +262,14 @@ async def _of_expired(connection: Connection, scope: Scope, target: ForgetExpire
     place: dict[str, Any] = {**place_of(scope), "memory_ids": memory_ids}
     await lock_sessions_of(connection, scope.tenant_id, scope.namespace_id, memory_ids)
     await connection.execute(MEMORY_SQL["lock"], place)
-    still = [
-        row[0]
-        for row in await (await connection.execute(_EXPIRY["still_expired"], {**place, "now": target.now})).fetchall()
-    ]
+    rows = await connection.execute(_EXPIRY["still_expired"], {**place, "now": target.now})
+    still = {row[0] for row in await rows.fetchall()}
+    if target.rule is not None:
+        low = await read_fallen(connection, place, Tier.COLD, target.rule, limit=len(memory_ids))
+        still |= set(low)
     if not still:
         raise NotFound("none of these memories is expired any more", resource_name=f"namespaces/{scope.namespace}")
-    return await _of_memories(connection, scope, still)
+    return await _of_memories(connection, scope, sorted(still))
 
 
 async def _with_derived(connection: Connection, scope: Scope, doomed: Doomed) -> Doomed:

@@ -20,6 +20,6 @@ def lifecycle_parameters(values: LifecycleValues) -> dict[str, Any]:
 
 def lifecycle_values_of(columns: Sequence[Any]) -> LifecycleValues:
     """Return the values of the columns."""
-    warm_after, cold_after, most, floor, ages, event_retention, trace_retention = columns
+    warm_after, cold_after, most, floor, ages, *retentions_and_value = columns
     stored = None if ages is None else {MemoryType(int(kind)): timedelta(seconds=age) for kind, age in ages.items()}
-    return LifecycleValues(warm_after, cold_after, most, floor, stored, event_retention, trace_retention)
+    return LifecycleValues(warm_after, cold_after, most, floor, stored, *retentions_and_value)

@@ -23,7 +23,7 @@ from rearview.v1 import lifecycle_pb2, namespace_pb2
 SHORTEST_AGE = timedelta(seconds=1)
 SHORTEST_EVENT_RETENTION = timedelta(days=1)
 """Working memory holds turns for as long, whatever becomes of their events."""
-_Age = Literal["warm_after", "cold_after", "event_retention", "trace_retention"]
+_Age = Literal["warm_after", "cold_after", "event_retention", "trace_retention", "value_grace"]
 _TYPES = {kind.name.lower(): kind for kind in MemoryType}
 
 
@@ -70,6 +70,8 @@ def lifecycle_values_from_proto(
         found.add(f"{field}.max_hot_memories", f"must be from 1 to {MAX_HOT_MEMORIES}")
     floor = policy.hot_priority_floor if "hot_priority_floor" in mask else 0.0
     floor = found.fraction(floor, f"{field}.hot_priority_floor")
+    value = policy.value_floor if "value_floor" in mask else 0.0
+    value = found.fraction(value, f"{field}.value_floor")
     return LifecycleValues(
         warm_after=age("warm_after"),
         cold_after=age("cold_after"),
@@ -78,6 +80,8 @@ def lifecycle_values_from_proto(
         expire_after=ages(),
         event_retention=age("event_retention", SHORTEST_EVENT_RETENTION),
         trace_retention=age("trace_retention"),
+        value_floor=value or None,
+        value_grace=age("value_grace"),
     )
 
 
@@ -91,6 +95,8 @@ def lifecycle_to_proto(policy: LifecyclePolicy) -> lifecycle_pb2.LifecyclePolicy
         expire_after={kind.name.lower(): duration_to_proto(age) for kind, age in policy.expire_after.items()},
         event_retention=duration_to_proto(policy.event_retention),
         trace_retention=duration_to_proto(policy.trace_retention),
+        value_floor=policy.value_floor,
+        value_grace=duration_to_proto(policy.value_grace),
     )
 
 

@@ -276,3 +276,11 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 $$;
 REVOKE ALL ON FUNCTION rearview_note_tenant_erasure(jsonb, timestamptz) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION rearview_note_tenant_erasure(jsonb, timestamptz) TO rearview_service;
+
+-- Memories whose value falls below the floor, and which nobody used for the grace, move down a tier.
+ALTER TABLE tenant_policy
+  ADD COLUMN value_floor real,
+  ADD COLUMN value_grace interval;
+ALTER TABLE namespace_policy
+  ADD COLUMN value_floor real,
+  ADD COLUMN value_grace interval;

@@ -56,3 +56,17 @@ SELECT name FROM namespace WHERE tenant_id = %(tenant_id)s AND namespace_id = %(
 
 -- name: current_generation
 SELECT ordinal FROM model_generation WHERE current
+
+-- What memories of a tier that may fall depend on; those likely to be worth least come first, as in `excess`.
+-- name: valued
+SELECT m.memory_id, greatest(m.updated_at, s.last_accessed_at) AS used_at, coalesce(s.access_count, 0) AS access_count,
+       m.intensity, m.pinned, m.priority
+FROM memory m
+LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
+WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.tier = %(tier)s AND m.state <> 4
+  AND NOT m.pinned AND m.priority < %(below_priority)s::real AND (%(types)s::int2[] IS NULL OR m.type = ANY (%(types)s::int2[]))
+  AND m.updated_at <= %(cutoff)s AND coalesce(s.last_accessed_at, '-infinity') <= %(cutoff)s
+  AND coalesce(m.tiered_at, '-infinity') <= %(cutoff)s
+  AND (%(memory_ids)s::uuid[] IS NULL OR m.memory_id = ANY (%(memory_ids)s::uuid[]))
+  AND rearview_memory_hold(m.tenant_id, m.namespace_id, m.memory_id) IS NULL
+ORDER BY greatest(m.updated_at, s.last_accessed_at) + m.priority * interval '30 days', m.memory_id LIMIT %(limit)s
