@@ -11,6 +11,7 @@ import inspect
 import typer
 
 from rearview.cli import (
+    append_command,
     audit_command,
     bench_commands,
     calibrate_command,
@@ -18,7 +19,11 @@ from rearview.cli import (
     doctor_command,
     eval_commands,
     explain_command,
+    forget_commands,
+    key_commands,
     mcp_command,
+    memory_commands,
+    namespace_commands,
     stack_commands,
     tiers_command,
 )
@@ -33,6 +38,11 @@ app = typer.Typer(
 stack_commands.register(app)
 doctor_command.register(app)
 demo_command.register(app)
+append_command.register(app)
+memory_commands.register(app)
+forget_commands.register(app)
+namespace_commands.register(app)
+key_commands.register(app)
 mcp_command.register(app)
 eval_commands.register(app)
 calibrate_command.register(app)
