@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from rearview.cli.borrowed_stack import admin_client
-from rearview.cli.output import DataDirOption, JsonOption, failures, print_figures
+from rearview.cli.connection import GatewayOption, connected
+from rearview.cli.output import DataDirOption, JsonOption, print_figures
 
 _BROKEN = 2
 
@@ -18,8 +18,8 @@ def register(app: typer.Typer) -> None:
 
 
 @audit.command()
-def verify(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
-    """Compare every sealed audit record of the first tenant with its seal. The exit code is 2 if one is not intact.
+def verify(gateway: GatewayOption = None, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
+    """Compare every sealed audit record of a tenant with its seal. The exit code is 2 if one is not intact.
 
     Examples:
 
@@ -28,7 +28,7 @@ def verify(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
       rearview audit verify --json
     """
     checked, start = 0, 1
-    with failures(as_json), admin_client(data_dir) as client:
+    with connected(gateway, data_dir, as_json=as_json) as client:
         while True:
             found = client.verify_audit(start_sequence=start)
             checked, start = checked + found.checked_count, found.next_sequence

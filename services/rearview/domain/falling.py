@@ -7,21 +7,11 @@ from uuid import UUID
 
 import numpy as np
 
+from rearview.domain.fall_rule import FallRule
 from rearview.domain.scoring import ASSISTANT, Standings, memory_scores
 
 PRIORITY_WEIGHT = 0.10
 """As much as recency, frequency and emotion have together in the default profile."""
-
-
-@dataclass(frozen=True, slots=True)
-class FallRule:
-    """What has fallen: values below `floor`, of memories of less than a priority that were last used, and came to their
-    tier, at `cutoff` or before. `now` is the moment at which ages are taken."""
-
-    floor: float
-    below_priority: float
-    cutoff: datetime
-    now: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import IntEnum
 from uuid import UUID
 
-from rearview.domain.falling import FallRule
+from rearview.domain.fall_rule import FallRule
 from rearview.domain.recall import MemoryFilter
 from rearview.domain.writing import RequestKey
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from rearview.domain.errors import Conflict, LegalHold, NotFound
-from rearview.domain.falling import FallRule
+from rearview.domain.fall_rule import FallRule
 from rearview.domain.lifecycle_policy import LifecyclePolicy
 from rearview.domain.memory import Tier
 from rearview.ports.clock import Clock

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from rearview.domain.falling import FallRule
+from rearview.domain.fall_rule import FallRule
 from rearview.domain.memory import MemoryType, Tier
 
 

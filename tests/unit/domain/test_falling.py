@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rearview.domain.falling import FallRule, Valued, fallen, memory_values
+from rearview.domain.fall_rule import FallRule
+from rearview.domain.falling import Valued, fallen, memory_values
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 UNUSED = Valued(UUID(int=1), NOW - timedelta(days=30), 0, 0.0, False, 0.5)

@@ -12,7 +12,7 @@ from rearview.adapters.postgres.falling import read_fallen
 from rearview.adapters.postgres.forgetting import PostgresForgetting
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.search_units import SearchUnits
-from rearview.domain.falling import FallRule
+from rearview.domain.fall_rule import FallRule
 from rearview.domain.forget import Forget, ForgetExpired
 from rearview.domain.memory import MemoryType, Tier
 from rearview.domain.names import NamespaceName

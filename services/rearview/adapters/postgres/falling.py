@@ -6,7 +6,8 @@ from uuid import UUID
 
 from rearview.adapters.postgres.database import Connection, dict_rows
 from rearview.adapters.postgres.queries import load_queries
-from rearview.domain.falling import FallRule, Valued, fallen
+from rearview.domain.fall_rule import FallRule
+from rearview.domain.falling import Valued, fallen
 from rearview.domain.memory import MemoryType, Tier
 
 _SQL = load_queries("expiry")
