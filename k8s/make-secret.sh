@@ -24,6 +24,7 @@ stringData:
   operator-database-url: postgresql://rearview_operator:$operator@$database
   redis-url: redis://:$redis@rv-rearview-redis.$namespace.svc.cluster.local:6379/0
   internal-key: $(secret)
+  audit-key: $(secret)
   operator-key: rv_operator_$(secret)
   s3-access-key: rearview
   s3-secret-key: $(secret)

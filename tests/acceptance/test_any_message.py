@@ -46,8 +46,10 @@ OPERATORS = {
     if method.name.endswith(("Tenant", "Tenants"))
 }
 NEVER = {
-    # Would end the fixture's tenant, its keys or its namespace in the middle of the test.
+    # Would end the fixture's tenant, its keys or its namespace in the middle of the test, or hold it.
     "rearview.v1.TenantService.DeleteTenant",
+    "rearview.v1.NamespaceService.DeleteNamespace",
+    "rearview.v1.LifecycleService.SetLegalHold",
     "rearview.v1.TenantService.UpdateTenant",
     "rearview.v1.TenantService.RevokeApiKey",
     "rearview.v1.TenantService.RotateApiKey",

@@ -230,3 +230,11 @@ def test_calibrate_measures_the_built_in_model(stack: SupervisedStack, tmp_path:
     assert figures["segment_boundary_cosine"] == pytest.approx(0.336, abs=0.01)
     assert figures["card"] is None
     assert rearview(tmp_path, "calibrate", "--model", str(tmp_path / "nothing"), "--json").returncode == 1
+
+
+def test_audit_verify_says_whether_the_log_is_what_it_was(stack: SupervisedStack) -> None:
+    result = rearview(stack.folder.root, "audit", "verify", "--json")
+    found = last_json(result)
+    assert result.returncode == 0
+    assert found["intact"] is True
+    assert isinstance(found["checked"], int)

@@ -69,16 +69,11 @@ class LifecycleBench:
 
     async def tables(self) -> dict[str, list[dict[str, Any]]]:
         """Return every row of every table, all columns, as JSON."""
-        names = await self.own.rows("SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'")
-        found = {}
-        for row in names:
-            rows = await self.own.rows(f'SELECT to_jsonb(t) AS row FROM "{row["name"]}" t')
-            found[row["name"]] = [each["row"] for each in rows]
-        return found
+        return await self.own.tables()
 
     async def tables_with(self, *texts: str) -> set[str]:
         """Return the names of the tables in which one of the texts stands, in any column."""
-        return {name for name, rows in (await self.tables()).items() if _holds(rows, texts)}
+        return await self.own.tables_with(*texts)
 
     async def rows_of(self, tenant_id: UUID) -> dict[str, list[str]]:
         """Return all rows of a tenant, by table, for comparison."""
@@ -107,11 +102,6 @@ class LifecycleBench:
         """Return the keys in which, or in whose value, one of the texts stands."""
         values = await self.redis_values()
         return {key for key, value in values.items() if any(text in f"{key} {value}" for text in texts)}
-
-
-def _holds(rows: list[dict[str, Any]], texts: tuple[str, ...]) -> bool:
-    stored = json.dumps(rows, ensure_ascii=False)
-    return any(text in stored for text in texts)
 
 
 @pytest_asyncio.fixture(loop_scope="session")

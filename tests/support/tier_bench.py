@@ -235,7 +235,7 @@ class open_tier_bench:  # noqa: N801 -- reads as a statement
             cold=ColdStage(SegmentRoutes(recalling, cold.reader), cold.rehydrator),
         )
         bench = WriterBench(writer, scope, clock, database.superuser)
-        reader = TieredMemoryReader(PostgresMemoryReader(work), cold.rehydrator)
+        reader = TieredMemoryReader(PostgresMemoryReader(work, clock), cold.rehydrator)
         return TierBench(bench, database, bucket, config, tiers, cold, recaller, reader, embedder)
 
     async def __aexit__(self, *_: object) -> None:

@@ -104,6 +104,20 @@ class WriterBench:
         """Return how many rows of a table meet a condition."""
         return int((await self.rows(f"SELECT count(*) AS n FROM {table} WHERE {condition}", *parameters))[0]["n"])
 
+    async def tables(self) -> dict[str, list[dict[str, Any]]]:
+        """Return every row of every table, all columns, as JSON."""
+        names = await self.rows("SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'")
+        found = {}
+        for row in names:
+            rows = await self.rows(f'SELECT to_jsonb(t) AS row FROM "{row["name"]}" t')
+            found[row["name"]] = [each["row"] for each in rows]
+        return found
+
+    async def tables_with(self, *texts: str) -> set[str]:
+        """Return the names of the tables in which one of the texts stands, in any column."""
+        stored = {name: json.dumps(rows, ensure_ascii=False) for name, rows in (await self.tables()).items()}
+        return {name for name, rows in stored.items() if any(text in rows for text in texts)}
+
     async def open_connections(self, database: Database, count: int = 8) -> None:
         """Have so many connections open, so that what runs at once really meets in the database."""
 

@@ -59,7 +59,7 @@ dns:///{{ $host }}.{{ .root.Release.Namespace }}.svc.{{ .root.Values.clusterDoma
 {{- $values := .root.Values -}}
 {{- $item := get $values.secrets .key | default dict -}}
 {{- $generated := dict
-  "internalKey" true "operatorKey" true
+  "internalKey" true "operatorKey" true "auditKey" true
   "databaseUrl" $values.postgresql.bundled "operatorDatabaseUrl" $values.postgresql.bundled
   "databaseOwnerUrl" $values.postgresql.bundled "redisUrl" $values.redis.bundled
   "s3AccessKey" $values.minio.bundled "s3SecretKey" $values.minio.bundled -}}

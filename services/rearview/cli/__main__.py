@@ -12,6 +12,7 @@ import typer
 
 from rearview.cli import (
     append_command,
+    audit_command,
     bench_commands,
     calibrate_command,
     demo_command,
@@ -48,6 +49,7 @@ calibrate_command.register(app)
 explain_command.register(app)
 bench_commands.register(app)
 tiers_command.register(app)
+audit_command.register(app)
 
 
 def _join_lines(registered: typer.Typer) -> None:

@@ -164,6 +164,8 @@ class AsyncClient(ConnectedCaller[grpc.aio.Channel], AsyncCaller):
     get_namespace_policy = _one(lifecycle_calls.get_namespace_policy)
     update_namespace_policy = _one(lifecycle_calls.update_namespace_policy)
     tier_stats = _one(lifecycle_calls.tier_stats)
+    set_legal_hold = _one(lifecycle_calls.set_legal_hold)
+    verify_audit = _one(lifecycle_calls.verify_audit)
     run_sweep = _one(lifecycle_calls.run_sweep)
     get_operation = _one(lifecycle_calls.get_operation)
     rehydrate = _one(lifecycle_calls.rehydrate)

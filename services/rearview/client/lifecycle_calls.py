@@ -1,8 +1,9 @@
-"""Calls about tiers: policies, sweeps, rehydration."""
+"""Calls about tiers and the audit log: policies, sweeps, rehydration, verification."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
+from google.protobuf import empty_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from rearview.client.call import LIFECYCLE_SERVICE, NAMESPACE_SERVICE, Call, Defaults, call, read
@@ -25,14 +26,27 @@ def update_namespace_policy(
     cold_after: timedelta | None = None,
     max_hot_memories: int | None = None,
     hot_priority_floor: float | None = None,
+    expire_after: Mapping[str, timedelta] | None = None,
+    event_retention: timedelta | None = None,
+    trace_retention: timedelta | None = None,
+    value_floor: float | None = None,
+    value_grace: timedelta | None = None,
     etag: str = "",
 ) -> Call[lifecycle_pb2.LifecyclePolicy]:
-    """Override the tenant's lifecycle policy in a namespace; what is not given stays as it is. Admin."""
+    """Override the tenant's lifecycle policy in a namespace; what is not given stays as it is. Admin.
+
+    `expire_after` is keyed by the names of memory types, in lower case.
+    """
     policy = lifecycle_pb2.LifecyclePolicy(
         warm_after=None if warm_after is None else duration_to_proto(warm_after),
         cold_after=None if cold_after is None else duration_to_proto(cold_after),
         max_hot_memories=max_hot_memories or 0,
         hot_priority_floor=hot_priority_floor or 0.0,
+        expire_after={name: duration_to_proto(age) for name, age in (expire_after or {}).items()},
+        event_retention=None if event_retention is None else duration_to_proto(event_retention),
+        trace_retention=None if trace_retention is None else duration_to_proto(trace_retention),
+        value_floor=value_floor or 0.0,
+        value_grace=None if value_grace is None else duration_to_proto(value_grace),
         etag=etag,
     )
     given = {
@@ -40,6 +54,11 @@ def update_namespace_policy(
         "cold_after": cold_after,
         "max_hot_memories": max_hot_memories,
         "hot_priority_floor": hot_priority_floor,
+        "expire_after": expire_after,
+        "event_retention": event_retention,
+        "trace_retention": trace_retention,
+        "value_floor": value_floor,
+        "value_grace": value_grace,
     }
     request = namespace_pb2.UpdateNamespacePolicyRequest(
         name=namespace_name(defaults, namespace),
@@ -65,6 +84,30 @@ def run_sweep(
     name = "" if whole_tenant else namespace_name(defaults, namespace)
     request = lifecycle_pb2.RunSweepRequest(namespace=name, dry_run=dry_run)
     return call(LIFECYCLE_SERVICE, "RunSweep", request, lifecycle_pb2.Operation, repeatable=True)
+
+
+def verify_audit(defaults: Defaults, *, start_sequence: int = 0) -> Call[lifecycle_pb2.VerifyAuditResponse]:
+    """Compare audit records with their seals, a bounded number a call. Admin."""
+    del defaults  # the log is the tenant's
+    request = lifecycle_pb2.VerifyAuditRequest(start_sequence=start_sequence)
+    return read(LIFECYCLE_SERVICE, "VerifyAudit", request, lifecycle_pb2.VerifyAuditResponse)
+
+
+def set_legal_hold(
+    defaults: Defaults,
+    name: str = "",
+    *,
+    held: bool,
+    reason: str,
+    subject: str = "",
+    namespace: str | None = None,
+) -> Call[empty_pb2.Empty]:
+    """Hold a memory or session (by its full name), or without a name a whole namespace or a subject in it, or lift such
+    a hold: nothing held is forgotten, purged or expires. Admin."""
+    request = lifecycle_pb2.SetLegalHoldRequest(
+        name=name or namespace_name(defaults, namespace), held=held, reason=reason, subject=subject
+    )
+    return call(LIFECYCLE_SERVICE, "SetLegalHold", request, empty_pb2.Empty, repeatable=held)
 
 
 def get_operation(defaults: Defaults, operation: str) -> Call[lifecycle_pb2.Operation]:

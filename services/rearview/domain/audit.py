@@ -6,7 +6,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """One record. `sequence` is its place among the tenant's records, from 1, by the time of writing."""
+    """One record. `sequence` is its place among the tenant's records, from 1, by time and id."""
 
     sequence: int
     recorded_at: datetime
@@ -24,3 +24,16 @@ class AuditFilter:
     action: str = ""
     start: datetime | None = None
     end: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditVerdict:
+    """What a comparison of records with their seals found. `next_sequence` is where the next call is to go on, 0 at the
+    end; `sealed_until` is when the last seal that was looked at was made."""
+
+    intact: bool
+    checked: int
+    first_broken_sequence: int = 0
+    problem: str = ""
+    next_sequence: int = 0
+    sealed_until: datetime | None = None

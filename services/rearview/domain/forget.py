@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from enum import IntEnum
 from uuid import UUID
 
+from rearview.domain.fall_rule import FallRule
 from rearview.domain.recall import MemoryFilter
 from rearview.domain.writing import RequestKey
 
@@ -84,7 +85,19 @@ class ForgetQuery:
     found: tuple[UUID, ...] = ()
 
 
-ForgetTarget = ForgetMemories | ForgetSession | ForgetFilter | ForgetSubject | ForgetLastTurns | ForgetQuery
+@dataclass(frozen=True, slots=True)
+class ForgetExpired:
+    """Those of these memories that are expired at a moment: by their own end, or since nobody used them for as long as
+    the policy in force says of cold memories of their type, or as cold episodes whose value has fallen, by the rule."""
+
+    memory_ids: tuple[UUID, ...]
+    now: datetime
+    rule: FallRule | None = None
+
+
+ForgetTarget = (
+    ForgetExpired | ForgetMemories | ForgetSession | ForgetFilter | ForgetSubject | ForgetLastTurns | ForgetQuery
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +169,8 @@ def target_parts(target: ForgetTarget) -> Sequence[str]:
     kind = type(target).__name__
     if isinstance(target, ForgetMemories):
         return [kind, *sorted(map(str, target.memory_ids))]
+    if isinstance(target, ForgetExpired):
+        return [kind, *sorted(map(str, target.memory_ids)), target.now.isoformat()]
     if isinstance(target, ForgetSession):
         return [kind, target.session_id]
     if isinstance(target, ForgetLastTurns):

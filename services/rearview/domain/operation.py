@@ -13,6 +13,7 @@ class OperationKind(StrEnum):
 
     SWEEP = "sweep"
     REHYDRATE = "rehydrate"
+    ERASE_NAMESPACE = "erase_namespace"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Tenants, namespaces and keys."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import IntEnum
 from uuid import UUID
@@ -30,7 +31,8 @@ class Quotas:
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """A customer of the platform: the border that nothing crosses."""
+    """A customer of the platform: the border that nothing crosses. One that was deleted stays by name, with the counts
+    by place of what was erased."""
 
     tenant_id: UUID
     name: str
@@ -39,6 +41,9 @@ class Tenant:
     disabled: bool = False
     quotas: Quotas = Quotas()
     version: int = 1
+    deleted_at: datetime | None = None
+    erased_at: datetime | None = None
+    erased: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ S3_BUCKET = "REARVIEW_S3_BUCKET"
 S3_SECURE = "REARVIEW_S3_SECURE"
 INTERNAL_KEY = "REARVIEW_INTERNAL_KEY"
 OPERATOR_KEY = "REARVIEW_OPERATOR_KEY"
+AUDIT_KEY = "REARVIEW_AUDIT_KEY"
 LISTEN = "REARVIEW_LISTEN"
 METRICS_PORT = "REARVIEW_METRICS_PORT"
 WRITER_ADDRESS = "REARVIEW_WRITER_ADDRESS"
@@ -97,7 +98,8 @@ class ServicePorts:
 def service_environment(
     service: str, ports: Mapping[str, ServicePorts], addresses: StackAddresses, models: Path, log_level: str
 ) -> dict[str, str]:
-    """Return the variables of one service; only the gateway learns the operator's credentials."""
+    """Return the variables of one service; only the gateway learns the operator's credentials, only
+    the lifecycle service the key of the audit seals."""
     secrets = addresses.secrets
     values = {
         DATABASE_URL: addresses.service_url,
@@ -120,4 +122,6 @@ def service_environment(
     if service == "gateway":
         values[OPERATOR_DATABASE_URL] = addresses.operator_url
         values[OPERATOR_KEY] = secrets.operator_key
+    if service == "lifecycle":
+        values[AUDIT_KEY] = secrets.audit_key
     return values

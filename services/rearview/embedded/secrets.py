@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
 
 from rearview.embedded.errors import SecretsInvalid
@@ -23,6 +23,7 @@ class StackSecrets:
     s3_secret_key: str
     internal_key: str
     operator_key: str
+    audit_key: str = ""  # stacks of earlier versions lack it until they are started again
 
     def __repr__(self) -> str:
         return "StackSecrets(...)"
@@ -40,6 +41,7 @@ class StackSecrets:
             s3_secret_key=secrets.token_urlsafe(32),
             internal_key=secrets.token_urlsafe(32),
             operator_key=f"rv_operator_{secrets.token_urlsafe(32)}",
+            audit_key=secrets.token_urlsafe(32),
         )
 
 
@@ -71,18 +73,22 @@ class SecretsFile:
         if content is None:
             return None
         names = [field.name for field in fields(StackSecrets)]
-        missing = [name for name in names if not isinstance(content.get(name), str) or not content[name]]
+        needed = [field.name for field in fields(StackSecrets) if field.default is MISSING]
+        missing = [name for name in needed if not isinstance(content.get(name), str) or not content[name]]
         if missing:
             raise SecretsInvalid(
                 f"{self._path} lacks {', '.join(missing)}; restore the file from a backup: the data was made with it"
             )
-        return StackSecrets(**{name: str(content[name]) for name in names})
+        return StackSecrets(**{name: str(content[name]) for name in names if name in content})
 
     def load_or_create(self) -> StackSecrets:
         """Return the stack's secrets, made and written first when there are none."""
         found = self.load()
         if found is not None:
             self._path.chmod(0o600)
+            if not found.audit_key:
+                found = replace(found, audit_key=StackSecrets.generate().audit_key)
+                write_private_json(self._path, {**(self._content() or {}), **asdict(found)})
             return found
         made = StackSecrets.generate()
         write_private_json(self._path, asdict(made))

@@ -137,7 +137,7 @@ _LIFECYCLE = {
     "RunSweep": _lifecycle(request_names.optional_namespace),
     "GetOperation": _LIFECYCLE_OF_TENANT,
     "Rehydrate": _lifecycle(request_names.memories_by_name),
-    "SetLegalHold": _lifecycle(request_names.namespace_or_memory),
+    "SetLegalHold": _lifecycle(request_names.held_resource),
     "ListModelGenerations": _LIFECYCLE_OF_TENANT,
     "StartReembedding": _LIFECYCLE_OF_TENANT,
     "ListDeadLetters": _LIFECYCLE_OF_TENANT,

@@ -169,8 +169,12 @@ def memories_by_name(request: lifecycle_pb2.RehydrateRequest) -> tuple[str, ...]
     return found.result()
 
 
-def namespace_or_memory(request: lifecycle_pb2.SetLegalHoldRequest) -> tuple[str, ...]:
-    parse: _Parse = names.parse_memory if "/memories/" in request.name else names.parse_namespace
+def held_resource(request: lifecycle_pb2.SetLegalHoldRequest) -> tuple[str, ...]:
+    parse: _Parse = names.parse_namespace
+    if "/memories/" in request.name:
+        parse = names.parse_memory
+    elif "/sessions/" in request.name:
+        parse = names.parse_session
     return _one(parse, request.name, "name")
 
 

@@ -13,6 +13,7 @@ from rearview.gateway.keys.list_api_keys import ListApiKeys
 from rearview.gateway.keys.revoke_api_key import RevokeApiKey
 from rearview.gateway.keys.rotate_api_key import RotateApiKey
 from rearview.gateway.tenants.create_tenant import CreateTenant
+from rearview.gateway.tenants.delete_tenant import DeleteTenant
 from rearview.gateway.tenants.read_tenants import ReadTenants
 from rearview.gateway.tenants.update_policy import UpdatePolicy
 from rearview.gateway.tenants.update_tenant import UpdateTenant
@@ -57,6 +58,7 @@ class TenantServicer(TenantServiceServicer):
         self._page_key = page_key
         self._create_tenant = CreateTenant(tenants, display_names, clock)
         self._tenants = ReadTenants(tenants)
+        self._delete_tenant = DeleteTenant(tenants, clock)
         self._update_tenant = UpdateTenant(tenants, display_names, clock)
         self._create_key = CreateApiKey(keys, clock)
         self._list_keys = ListApiKeys(keys)
@@ -96,14 +98,10 @@ class TenantServicer(TenantServiceServicer):
         return tenant_to_proto(await self._update_tenant(caller, name, changes))
 
     async def DeleteTenant(self, request: pb.DeleteTenantRequest, context: Any) -> empty_pb2.Empty:
-        """Not offered yet, and so without any effect: a tenant that cannot be erased is not half deleted."""
+        """Disable a tenant for good and have it erased."""
         name = tenant_name_from_proto(request.name)
-        await self._authorizer.caller_of(request)
-        await self._tenants.one(name)
-        raise FeatureNotOffered(
-            "erasing a tenant is not offered yet; UpdateTenant with disabled = true refuses its keys at once",
-            feature="tenant_erasure",
-        )
+        await self._delete_tenant(await self._authorizer.caller_of(request), name)
+        return empty_pb2.Empty()
 
     async def CreateApiKey(self, request: pb.CreateApiKeyRequest, context: Any) -> pb.CreateApiKeyResponse:
         """Make a key for a principal."""

@@ -12,35 +12,54 @@ from rearview.adapters.cold.opening import open_cold
 from rearview.adapters.cold.segment_store import ObjectSegmentStore
 from rearview.adapters.postgres.access_counts import PostgresAccessCounts
 from rearview.adapters.postgres.audit_log import PostgresAuditLog
+from rearview.adapters.postgres.audit_seals import PostgresAuditSeals
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.dead_letters import PostgresDeadLetters
 from rearview.adapters.postgres.erasure import PostgresErasure
 from rearview.adapters.postgres.erasure_check import PostgresErasureCheck
+from rearview.adapters.postgres.expiry import PostgresExpiry
 from rearview.adapters.postgres.job_policy import JobPolicy
 from rearview.adapters.postgres.jobs import ProcrastinateJobQueue
+from rearview.adapters.postgres.legal_holds import PostgresLegalHolds
+from rearview.adapters.postgres.namespace_erasure import PostgresNamespaceErasure
 from rearview.adapters.postgres.operations import PostgresOperations
+from rearview.adapters.postgres.policies import PostgresPolicyStore, RememberedPolicies
 from rearview.adapters.postgres.statistics import PostgresStatistics
+from rearview.adapters.postgres.tenant_erasure import PostgresTenantErasure
 from rearview.adapters.postgres.tiering import PostgresTiering
 from rearview.adapters.postgres.upkeep import PostgresUpkeep
 from rearview.adapters.redis.access_counts import RedisAccessCounts
 from rearview.adapters.redis.connection import RedisConnection
 from rearview.adapters.redis.erasure import RedisErasure
+from rearview.adapters.redis.namespace_erasure import RedisNamespaceErasure
+from rearview.adapters.s3.audit_anchors import ObjectAuditAnchors
+from rearview.domain.audit_seal import AuditKey
+from rearview.domain.subject_names import SubjectNames
 from rearview.internal.v1 import lifecycle_service_pb2
 from rearview.internal.v1.lifecycle_service_pb2_grpc import add_LifecycleServiceServicer_to_server
+from rearview.language.aliases import canonical, common_words, spellings
+from rearview.language.pii import PatternRedactor
 from rearview.lifecycle.cold_moves import ColdMoves, ColdRules
 from rearview.lifecycle.config import LifecycleConfig
 from rearview.lifecycle.drain_access_counts import AccessCountDrain
 from rearview.lifecycle.erase_cold import ColdEraser
+from rearview.lifecycle.erase_namespace import NamespaceEraser
+from rearview.lifecycle.erase_tenant import TenantEraser
+from rearview.lifecycle.expire import Expirer
 from rearview.lifecycle.fault_points import FaultPoints
 from rearview.lifecycle.jobs import job_handlers
+from rearview.lifecycle.legal_holds import LegalHolds
 from rearview.lifecycle.operations import OperationWork
 from rearview.lifecycle.purge import Purger
 from rearview.lifecycle.round_schedule import Round, RoundSchedule
+from rearview.lifecycle.seal_audit import AuditSealer, SealRules
 from rearview.lifecycle.servicer import LifecycleServicer
 from rearview.lifecycle.sweep import Sweeper, SweepLimits
 from rearview.lifecycle.upkeep import UpkeepRounds, UpkeepRules
+from rearview.lifecycle.verify_audit import AuditVerifier
 from rearview.lifecycle.verify_purge import PurgeVerifier
 from rearview.ports.clock import Clock, SystemClock
+from rearview.ports.cold_store import ColdObjects
 from rearview.ports.tiering import Rehydrator, TierStore
 from rearview.rpc.interceptors import IdentityInterceptor
 from rearview.rpc.service_process import meanwhile, service_process
@@ -84,13 +103,16 @@ async def run_lifecycle(
         tiers = await stack.enter_async_context(open_tiers(config, work, clock))
         purger = Purger(PostgresErasure(work, batch=config.purge_batch), RedisErasure(redis), clock, tiers.eraser)
         verifier = PurgeVerifier(PostgresErasureCheck(work), RedisErasure(redis), clock)
-        operations = OperationWork(PostgresOperations(work), tiers.store, tiers.sweeper, tiers.rehydrator, clock)
+        operations = operation_work(config, work, redis, tiers, clock)
         queue = ProcrastinateJobQueue(url, policy=_job_policy(config))
-        handlers = job_handlers(purger, verifier, tiers.sweeper, operations)
+        handlers = job_handlers(
+            purger, verifier, tiers.sweeper, operations, tenant_eraser(config, work, redis, tiers, clock)
+        )
         await stack.enter_async_context(
             meanwhile(queue.work(handlers, concurrency=config.worker_concurrency), stopping)
         )
-        rounds = _rounds(config, work, redis, clock, tiers.store, process.metrics)
+        sealing = audit_sealing(config, work, tiers.objects, clock, process.metrics)
+        rounds = _rounds(config, work, redis, clock, tiers.store, process.metrics, sealing)
         await stack.enter_async_context(meanwhile(rounds.run(), stopping))
 
         def register(server: grpc.aio.Server) -> Sequence[str]:
@@ -98,9 +120,17 @@ async def run_lifecycle(
                 PostgresAuditLog(calls),
                 PostgresDeadLetters(calls),
                 PostgresStatistics(calls),
-                OperationWork(PostgresOperations(calls), tiers.store, tiers.sweeper, tiers.rehydrator, clock),
+                operation_work(config, calls, redis, tiers, clock),
+                LegalHolds(
+                    PostgresLegalHolds(calls),
+                    PatternRedactor(),
+                    RememberedPolicies(PostgresPolicyStore(calls)),
+                    SubjectNames(canonical, spellings, common_words()),
+                    clock,
+                ),
                 clock,
                 internal_key.encode(),
+                sealing.verifier if sealing else None,
             )
             add_LifecycleServiceServicer_to_server(servicer, server)
             return SERVED
@@ -116,6 +146,8 @@ class Tiers:
     sweeper: Sweeper
     rehydrator: Rehydrator
     eraser: ColdEraser
+    objects: ColdObjects
+    expirer: Expirer
 
 
 @asynccontextmanager
@@ -127,13 +159,85 @@ async def open_tiers(config: LifecycleConfig, database: Database, clock: Clock) 
         store = PostgresTiering(database, lease_length=lease)
         rules = ColdRules(orphan_age=timedelta(minutes=config.orphan_minutes))
         moves = ColdMoves(store, ObjectSegmentStore(cold.objects), clock, rules=rules, faults=faults)
+        expirer = Expirer(PostgresExpiry(database), clock, step=config.sweep_step)
         limits = SweepLimits(run=config.sweep_memories, step=config.sweep_step, lease=lease)
         yield Tiers(
             store,
-            Sweeper(store, moves, cold.rehydrator, clock, limits=limits, faults=faults),
+            Sweeper(store, moves, expirer, cold.rehydrator, clock, limits=limits, faults=faults),
             cold.rehydrator,
             ColdEraser(store, moves, lease=lease),
+            cold.objects,
+            expirer,
         )
+
+
+def operation_work(
+    config: LifecycleConfig, database: Database, redis: RedisConnection, tiers: Tiers, clock: Clock
+) -> OperationWork:
+    """Return what begins operations and carries them out."""
+    eraser = namespace_eraser(config, database, redis, tiers, clock)
+    return OperationWork(PostgresOperations(database), tiers.store, tiers.sweeper, tiers.rehydrator, eraser, clock)
+
+
+def namespace_eraser(
+    config: LifecycleConfig, database: Database, redis: RedisConnection, tiers: Tiers, clock: Clock
+) -> NamespaceEraser:
+    """Return what erases deleted namespaces."""
+    return NamespaceEraser(
+        PostgresNamespaceErasure(database),
+        RedisNamespaceErasure(redis),
+        ObjectSegmentStore(tiers.objects),
+        tiers.store,
+        PostgresOperations(database),
+        clock,
+        lease=timedelta(seconds=config.lease_seconds),
+        settle=timedelta(seconds=config.erasure_settle_seconds),
+    )
+
+
+def tenant_eraser(
+    config: LifecycleConfig, database: Database, redis: RedisConnection, tiers: Tiers, clock: Clock
+) -> TenantEraser:
+    """Return what erases deleted tenants."""
+    return TenantEraser(
+        PostgresTenantErasure(database),
+        namespace_eraser(config, database, redis, tiers, clock),
+        RedisNamespaceErasure(redis),
+        ObjectSegmentStore(tiers.objects),
+        clock,
+        settle=timedelta(seconds=config.erasure_settle_seconds),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AuditSealing:
+    """What seals the audit log, and what compares it with its seals."""
+
+    sealer: AuditSealer
+    verifier: AuditVerifier
+
+
+def audit_sealing(
+    config: LifecycleConfig, database: Database, objects: ColdObjects, clock: Clock, metrics: Metrics
+) -> AuditSealing | None:
+    """Return what seals the audit log; None without a key."""
+    if config.audit_key is None:
+        return None
+    key = AuditKey(config.audit_key.get_secret_value().encode())
+    store, anchors = PostgresAuditSeals(database), ObjectAuditAnchors(objects, key)
+    sealed = metrics.counter("audit_records_sealed", "Audit records that were sealed.")
+    broken = metrics.counter("audit_seals_broken", "Times that sealing stopped at a seal that is not the platform's.")
+    sealer = AuditSealer(
+        store,
+        anchors,
+        key,
+        clock,
+        rules=SealRules(lag=timedelta(minutes=config.seal_lag_minutes)),
+        faults=FaultPoints(config.fault_point),
+        on_sealed=sealed.inc,
+        on_broken=broken.inc,
+    )
+    return AuditSealing(sealer, AuditVerifier(store, anchors, key))
 
 
 def _job_policy(config: LifecycleConfig) -> JobPolicy:
@@ -147,6 +251,7 @@ def _rounds(
     clock: Clock,
     tiers: TierStore,
     metrics: Metrics,
+    sealing: AuditSealing | None,
 ) -> RoundSchedule:
     drain = AccessCountDrain(RedisAccessCounts(redis), PostgresAccessCounts(database))
     upkeep = UpkeepRounds(
@@ -159,8 +264,10 @@ def _rounds(
     )
     sweep_age = timedelta(minutes=config.sweep_minutes)
     ended = metrics.counter("rounds", "Rounds that ended, by name and outcome.", ("round", "outcome"))
+    seal = [Round("seal_audit", config.seal_seconds, sealing.sealer.seal)] if sealing else []
     return RoundSchedule(
         [
+            *seal,
             Round("drain_access_counts", config.drain_counts_seconds, drain.drain),
             Round("expire", config.expire_seconds, upkeep.expire),
             Round("enqueue_left_behind", config.upkeep_seconds, upkeep.enqueue_left_behind),

@@ -2,7 +2,7 @@
 
 from pydantic import Field, SecretStr
 
-from rearview.rpc.service_config import Listen, ObjectStorageConfig, ServiceConfig
+from rearview.rpc.service_config import Listen, ObjectStorageConfig, SecretKey, ServiceConfig
 
 
 class LifecycleConfig(ObjectStorageConfig, ServiceConfig):
@@ -26,6 +26,12 @@ class LifecycleConfig(ObjectStorageConfig, ServiceConfig):
         sweep_step: how many memories move in one transaction.
         lease_seconds: a worker that is silent for so long loses the namespace that it sweeps.
         orphan_minutes: objects older than this that no catalog names are deleted; longer than any move takes.
+        erasure_settle_seconds: a deleted namespace is looked through once more so long after; longer than a
+            request takes.
+        audit_key: seals the audit log; 32 bytes or more that no other service has. Without it nothing is sealed and
+            VerifyAudit is not offered.
+        seal_seconds: how often audit records are sealed.
+        seal_lag_minutes: records are sealed when they are so old; longer than clocks differ and transactions take.
         fault_point: where the process dies; for tests only.
     """
 
@@ -47,5 +53,9 @@ class LifecycleConfig(ObjectStorageConfig, ServiceConfig):
     sweep_step: int = Field(default=500, ge=1, le=10_000)
     lease_seconds: float = Field(default=60.0, ge=1, le=3_600)
     orphan_minutes: float = Field(default=60.0, ge=0, le=100_000)
+    erasure_settle_seconds: float = Field(default=60.0, ge=0, le=86_400)
+    audit_key: SecretKey | None = None
+    seal_seconds: float = Field(default=30.0, gt=0, le=86_400)
+    seal_lag_minutes: float = Field(default=2.0, ge=0, le=1_440)
     fault_point: str = ""
     max_concurrent_calls: int = Field(default=100, ge=1, le=100_000)

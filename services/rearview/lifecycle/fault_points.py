@@ -1,4 +1,4 @@
-"""Named points between the steps of a move at which a test lets the process die, as a power cut would."""
+"""Named points at which a test lets the process die, as a power cut would."""
 
 import os
 import signal
@@ -15,6 +15,10 @@ FAULT_POINTS = (
     "rewrite.committed",
     "garbage.erased",
 )
+"""Between the steps of a move."""
+
+SEAL_POINTS = ("audit.read", "audit.sealed", "audit.anchored")
+"""Between the steps of sealing the audit log."""
 
 
 class FaultPoints:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from uuid import UUID
 
+from rearview.lifecycle.erase_tenant import TenantEraser
 from rearview.lifecycle.operations import OperationWork
 from rearview.lifecycle.purge import Purger
 from rearview.lifecycle.sweep import Sweeper
@@ -11,7 +12,7 @@ from rearview.ports.job_queue import JobHandler
 
 
 def job_handlers(
-    purger: Purger, verifier: PurgeVerifier, sweeper: Sweeper, operations: OperationWork
+    purger: Purger, verifier: PurgeVerifier, sweeper: Sweeper, operations: OperationWork, tenants: TenantEraser
 ) -> Mapping[str, JobHandler]:
     """Return the handlers; each may run more than once for one job."""
 
@@ -26,7 +27,10 @@ def job_handlers(
     async def operation(arguments: Mapping[str, str]) -> None:
         await operations.carry_out(UUID(arguments["tenant_id"]), UUID(arguments["operation_id"]))
 
-    return {"purge": purge, "sweep": sweep, "operation": operation}
+    async def erase_tenant(arguments: Mapping[str, str]) -> None:
+        await tenants.erase(UUID(arguments["tenant_id"]))
+
+    return {"purge": purge, "sweep": sweep, "operation": operation, "erase_tenant": erase_tenant}
 
 
 async def _nobody(counts: Mapping[str, int]) -> None:

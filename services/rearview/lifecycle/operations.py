@@ -1,4 +1,4 @@
-"""Sweeps and rehydrations that an administrator asked for, carried out by a job."""
+"""Sweeps, rehydrations and erasures that an administrator asked for, carried out by a job."""
 
 import asyncio
 from collections.abc import Collection, Mapping
@@ -8,13 +8,14 @@ from rearview.domain.errors import Conflict, RearviewError, Unavailable
 from rearview.domain.ids import new_id
 from rearview.domain.operation import Operation, OperationKind
 from rearview.domain.principal import Caller
-from rearview.lifecycle.sweep import HOT_TO_WARM, TO_HOT, WARM_TO_COLD, Sweeper
+from rearview.lifecycle.erase_namespace import NamespaceEraser
+from rearview.lifecycle.sweep import EVENTS, EXPIRED, HOT_TO_WARM, TO_HOT, WARM_TO_COLD, Sweeper
 from rearview.ports.clock import Clock
 from rearview.ports.operations import Operations
 from rearview.ports.tiering import Rehydrator, TierStore
 
 _MOST_ATTEMPTS = 30
-_MOVES = (TO_HOT, HOT_TO_WARM, WARM_TO_COLD)
+_MOVES = (EXPIRED, EVENTS, TO_HOT, HOT_TO_WARM, WARM_TO_COLD)
 _STEP = 500
 
 
@@ -22,12 +23,19 @@ class OperationWork:
     """Begins operations, and carries them out; killed anywhere, the job begins again and goes on."""
 
     def __init__(
-        self, operations: Operations, store: TierStore, sweeper: Sweeper, rehydrator: Rehydrator, clock: Clock
+        self,
+        operations: Operations,
+        store: TierStore,
+        sweeper: Sweeper,
+        rehydrator: Rehydrator,
+        eraser: NamespaceEraser,
+        clock: Clock,
     ) -> None:
         self._operations = operations
         self._store = store
         self._sweeper = sweeper
         self._rehydrator = rehydrator
+        self._eraser = eraser
         self._clock = clock
 
     async def begin_sweep(
@@ -49,11 +57,16 @@ class OperationWork:
         return await self._operations.get(tenant_id, operation_id)
 
     async def carry_out(self, tenant_id: UUID, operation_id: UUID) -> None:
-        """Carry an operation out to its end; a failure that lasts ends it with its reason. Raises: Unavailable."""
+        """Carry an operation out to its end; a failure that lasts ends it with its reason, unless it is an erasure,
+        which is tried again. Raises: Unavailable; Conflict, of an erasure."""
         operation = await self._operations.get(tenant_id, operation_id)
         if operation.ended_at is not None:
             return
         error = ""
+        if operation.kind is OperationKind.ERASE_NAMESPACE:
+            if await self._eraser.carry_out(tenant_id, operation):
+                await self._operations.end(tenant_id, operation_id, error="", now=self._clock.now())
+            return
         try:
             if operation.kind is OperationKind.REHYDRATE:
                 await self._rehydrate(tenant_id, operation)

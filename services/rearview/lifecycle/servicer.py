@@ -10,12 +10,16 @@ from rearview.domain.errors import CredentialInvalid, FeatureNotOffered
 from rearview.domain.names import parse_namespace
 from rearview.domain.principal import Access, Caller
 from rearview.internal.v1 import lifecycle_service_pb2_grpc
+from rearview.lifecycle.legal_holds import LegalHolds
 from rearview.lifecycle.operations import OperationWork
+from rearview.lifecycle.verify_audit import AuditVerifier
 from rearview.ports.administration import AuditLog, DeadLetters, Statistics
 from rearview.ports.clock import Clock
 from rearview.rpc.call_context import current_caller
+from rearview.rpc.convert.legal_holds import set_legal_hold_from_proto
 from rearview.rpc.convert.lifecycle import (
     audit_records_to_proto,
+    audit_verdict_to_proto,
     dead_letter_to_proto,
     dead_letters_to_proto,
     generations_to_proto,
@@ -27,6 +31,7 @@ from rearview.rpc.convert.lifecycle import (
     rehydrate_from_proto,
     tier_stats_namespace_from_proto,
     tier_stats_to_proto,
+    verify_audit_from_proto,
 )
 from rearview.rpc.scopes import scope_of
 from rearview.v1 import lifecycle_pb2 as pb
@@ -43,15 +48,20 @@ class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
         letters: DeadLetters,
         statistics: Statistics,
         operations: OperationWork,
+        holds: LegalHolds,
         clock: Clock,
         page_key: bytes,
+        verifier: AuditVerifier | None,
     ) -> None:
+        """Take the parts; without a key of the seals there is no `verifier`."""
         self._audit = audit
         self._letters = letters
         self._statistics = statistics
         self._operations = operations
+        self._holds = holds
         self._clock = clock
         self._page_key = page_key
+        self._verifier = verifier
 
     async def GetTierStats(self, request: pb.GetTierStatsRequest, context: Context) -> pb.GetTierStatsResponse:
         """Count the memories of each tier."""
@@ -111,16 +121,21 @@ class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
         return operation_to_proto(await self._operations.begin_rehydration(caller, _tenant_of(caller), memories))
 
     async def SetLegalHold(self, request: pb.SetLegalHoldRequest, context: Context) -> empty_pb2.Empty:
-        """Not offered."""
-        _not_offered("SetLegalHold")
+        """Set or lift a legal hold."""
+        command = set_legal_hold_from_proto(request)
+        await self._holds.set(scope_of(current_caller(), command.namespace, Access.WRITE), command)
+        return empty_pb2.Empty()
 
     async def StartReembedding(self, request: pb.StartReembeddingRequest, context: Context) -> pb.Operation:
         """Not offered."""
         _not_offered("StartReembedding")
 
     async def VerifyAudit(self, request: pb.VerifyAuditRequest, context: Context) -> pb.VerifyAuditResponse:
-        """Not offered."""
-        _not_offered("VerifyAudit")
+        """Compare the audit records with their seals."""
+        start = verify_audit_from_proto(request)
+        if self._verifier is None:
+            raise FeatureNotOffered("the audit log is not sealed: REARVIEW_AUDIT_KEY is not set", feature="VerifyAudit")
+        return audit_verdict_to_proto(await self._verifier.verify(_tenant_of(current_caller()), start))
 
 
 def _tenant_of(caller: Caller) -> UUID:

@@ -1,7 +1,7 @@
-"""One pass over a namespace: memories go to the tiers where the policy wants them."""
+"""One pass over a namespace: what has expired goes, the rest to the tiers where the policy wants it."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
@@ -10,10 +10,12 @@ from rearview.domain.errors import Conflict
 from rearview.domain.lifecycle_policy import LifecyclePolicy
 from rearview.domain.memory import Tier
 from rearview.lifecycle.cold_moves import ColdMoves
+from rearview.lifecycle.expire import Expirer
 from rearview.lifecycle.fault_points import FaultPoints
 from rearview.ports.clock import Clock
 from rearview.ports.tiering import Lease, Rehydrator, TierStore
 
+EXPIRED, EVENTS = "expired", "events_expired"
 HOT_TO_WARM, WARM_TO_COLD, TO_HOT = "hot_to_warm", "warm_to_cold", "to_hot"
 COMPACTED, ERASED, ORPHANS = "segments_compacted", "objects_erased", "orphans_deleted"
 
@@ -46,6 +48,7 @@ class Sweeper:
         self,
         store: TierStore,
         moves: ColdMoves,
+        expirer: Expirer,
         rehydrator: Rehydrator,
         clock: Clock,
         *,
@@ -54,6 +57,7 @@ class Sweeper:
     ) -> None:
         self._store = store
         self._moves = moves
+        self._expirer = expirer
         self._rehydrator = rehydrator
         self._clock = clock
         self._limits = limits
@@ -79,7 +83,8 @@ class Sweeper:
         return Swept(done.counts, more=not swept)
 
     async def plan(self, tenant_id: UUID, namespace_id: UUID) -> Mapping[str, int]:
-        """Return what a sweep would move, by name, counting no further than one pass goes. Raises: Unavailable."""
+        """Return what a sweep would move or let lapse, by name, counting no further than one pass goes. Raises:
+        Unavailable."""
         policy, now, most = await self._store.policy(tenant_id, namespace_id), self._clock.now(), self._limits.run
         floor = policy.hot_priority_floor
         warm = now - policy.warm_after
@@ -87,24 +92,44 @@ class Sweeper:
         old = await self._store.unused(tenant_id, namespace_id, Tier.HOT, cutoff=warm, floor=floor, limit=most)
         over = await self._store.excess(tenant_id, namespace_id, most=policy.max_hot_memories, floor=floor, limit=most)
         cold = now - policy.cold_after
+        expired = set(await self._expirer.expired(tenant_id, namespace_id, policy, limit=most))
+        low = {
+            tier: await self._expirer.fallen(tenant_id, namespace_id, tier, policy, limit=most)
+            for tier in (Tier.HOT, Tier.WARM)
+        }
         colder: set[UUID] = set()
         for tier in (Tier.HOT, Tier.WARM):
             colder.update(await self._store.unused(tenant_id, namespace_id, tier, cutoff=cold, floor=floor, limit=most))
         return {
-            TO_HOT: len(used),
-            HOT_TO_WARM: len(set(old) | set(over)),
-            WARM_TO_COLD: len(colder - set(used)),
+            EXPIRED: len(expired),
+            EVENTS: await self._expirer.old_events(tenant_id, namespace_id, policy, limit=most),
+            TO_HOT: len(set(used) - expired),
+            HOT_TO_WARM: len((set(old) | set(over) | set(low[Tier.HOT])) - expired),
+            WARM_TO_COLD: len((colder | set(low[Tier.WARM])) - set(used) - expired),
         }
 
     async def _pass(self, lease: Lease, done: "_Pass") -> None:
         policy = await self._store.policy(lease.tenant_id, lease.namespace_id)
+        await self._expire(lease, policy, done)
         await self._bring_back(lease, policy, done)
+        # What falls now falls one tier: both are found before anything moves.
+        low = await self._expirer.fallen(lease.tenant_id, lease.namespace_id, Tier.WARM, policy, limit=done.left)
         await self._make_warm(lease, policy, done)
-        await self._make_cold(lease, policy, done)
+        await self._make_cold(lease, policy, low, done)
         await self._store.renew(lease, length=self._limits.lease)
         await done.note(COMPACTED, await self._moves.compact(lease))
         await done.note(ERASED, await self._moves.delete_garbage(lease))
         await done.note(ORPHANS, await self._moves.sweep_orphans(lease))
+
+    async def _expire(self, lease: Lease, policy: LifecyclePolicy, done: "_Pass") -> None:
+        tenant_id, namespace_id = lease.tenant_id, lease.namespace_id
+        expired = await self._expirer.expired(tenant_id, namespace_id, policy, limit=done.left)
+        await self._expirer.expire(tenant_id, namespace_id, policy, expired, done.moved_now(EXPIRED))
+        await self._expirer.lapse_events(
+            tenant_id, namespace_id, policy, limit=max(done.left, 0), on_lapsed=done.moved_now(EVENTS)
+        )
+        await done.tell()
+        await self._store.renew(lease, length=self._limits.lease)
 
     async def _bring_back(self, lease: Lease, policy: LifecyclePolicy, done: "_Pass") -> None:
         tenant_id, namespace_id = lease.tenant_id, lease.namespace_id
@@ -124,6 +149,12 @@ class Sweeper:
             moved = await self._store.make_warm(lease, part, cutoff=cutoff, floor=floor, now=self._clock.now())
             self._faults.reach("warm.moved")
             await done.move(HOT_TO_WARM, moved)
+        low = await self._expirer.fallen(tenant_id, namespace_id, Tier.HOT, policy, limit=done.left)
+        for first in range(0, len(low), self._limits.step):
+            part = low[first : first + self._limits.step]
+            fallen_at = self._clock.now() - policy.value_grace
+            moved = await self._store.make_warm(lease, part, cutoff=fallen_at, floor=floor, now=self._clock.now())
+            await done.move(HOT_TO_WARM, moved)
         if done.left <= 0:
             return
         over = await self._store.excess(
@@ -134,7 +165,7 @@ class Sweeper:
             moved = await self._store.make_warm(lease, part, cutoff=None, floor=floor, now=self._clock.now())
             await done.move(HOT_TO_WARM, moved)
 
-    async def _make_cold(self, lease: Lease, policy: LifecyclePolicy, done: "_Pass") -> None:
+    async def _make_cold(self, lease: Lease, policy: LifecyclePolicy, low: Sequence[UUID], done: "_Pass") -> None:
         cutoff = self._clock.now() - policy.cold_after
         ids = await self._store.unused(
             lease.tenant_id,
@@ -144,7 +175,8 @@ class Sweeper:
             floor=policy.hot_priority_floor,
             limit=max(done.left, 0),
         )
-        await self._moves.make_cold(lease, ids, done.moved_now(WARM_TO_COLD))
+        moving = list(dict.fromkeys([*ids, *low]))[: max(done.left, 0)]
+        await self._moves.make_cold(lease, moving, done.moved_now(WARM_TO_COLD))
         await done.tell()
 
 

@@ -89,6 +89,15 @@ class TenantStore(Protocol):
         """Raises: NotFound; EtagMismatch."""
         ...
 
+    async def delete(self, caller: Caller, name: str, now: datetime) -> None:
+        """Disable a tenant for good and have everything that it holds erased; doing it again changes nothing.
+
+        Raises:
+            NotFound: there is no such tenant.
+            LegalHold: one stands somewhere in it.
+        """
+        ...
+
 
 class ApiKeyStore(Protocol):
     """The keys of the caller's tenant."""
@@ -160,12 +169,14 @@ class NamespaceStore(Protocol):
         """Raises: NotFound; EtagMismatch."""
         ...
 
-    async def delete(self, caller: Caller, namespace_id: UUID, name: str, now: datetime) -> None:
-        """Delete an empty namespace with its grants and subscriptions.
+    async def delete(self, caller: Caller, namespace_id: UUID, name: str, now: datetime, *, force: bool) -> None:
+        """Delete a namespace with its grants and subscriptions, and have everything in it erased by an operation that
+        the audit record names.
 
         Raises:
             NotFound: it is gone already.
-            NamespaceNotEmpty: it holds memories or events that were not forgotten.
+            NamespaceNotEmpty: it holds memories or events that were not forgotten, and `force` is not set.
+            LegalHold: one stands on it, or on anything in it.
         """
         ...
 

@@ -194,6 +194,11 @@ class SegmentStore(Protocol):
         """Return versions in a namespace's place that were stored before a moment."""
         ...
 
+    async def erase_all(self, tenant_id: UUID, namespace_id: UUID | None = None) -> int:
+        """Delete every version of everything in a namespace's place, or in that of the whole tenant, uploads included;
+        return how many there were."""
+        ...
+
     async def delete(self, versions: Collection[ObjectVersion]) -> None:
         """Delete exactly these versions."""
         ...

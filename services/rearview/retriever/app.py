@@ -163,7 +163,7 @@ def _use_cases(
         clock,
         patience_seconds=config.working_memory_seconds * _SHARE_OF_REDIS,
     )
-    memories = TieredMemoryReader(PostgresMemoryReader(reading), cold.rehydrator)
+    memories = TieredMemoryReader(PostgresMemoryReader(reading, clock), cold.rehydrator)
     events = PostgresEventReader(reading)
     return UseCases(
         recall=Recall(

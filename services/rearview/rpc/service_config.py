@@ -29,7 +29,7 @@ def _target(text: str) -> str:
     return text
 
 
-def _internal_key(key: SecretStr) -> SecretStr:
+def _long_enough(key: SecretStr) -> SecretStr:
     if len(key.get_secret_value().encode()) < MIN_KEY_BYTES:
         raise ValueError(f"must have at least {MIN_KEY_BYTES} bytes")
     return key
@@ -40,6 +40,8 @@ def _vault_key(keys: SecretStr) -> SecretStr:
     return keys
 
 
+SecretKey = Annotated[SecretStr, AfterValidator(_long_enough)]
+"""What signs: MIN_KEY_BYTES at least."""
 Listen = Annotated[str, AfterValidator(_listen)]
 """Where a service listens, `host:port`."""
 Target = Annotated[str, AfterValidator(_target)]
@@ -72,7 +74,7 @@ class ServiceConfig(Settings):
     database_url: SecretStr
     max_connections: int = Field(default=10, ge=1, le=1_000)
     prepared_statements: bool = True
-    internal_key: Annotated[SecretStr, AfterValidator(_internal_key)]
+    internal_key: SecretKey
     max_concurrent_calls: int = Field(default=1_000, ge=1, le=100_000)
     drain_seconds: float = Field(default=10.0, ge=0, le=600)
     log_level: Literal["debug", "info", "warning", "error"] = "info"

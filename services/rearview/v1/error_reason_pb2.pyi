@@ -59,7 +59,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_STATE_FORBIDS: _ErrorReason.ValueType  # 60
     """FAILED_PRECONDITION. The resource is not in a state that allows this. Metadata: `resource_name`, `state`."""
     ERROR_REASON_LEGAL_HOLD: _ErrorReason.ValueType  # 61
-    """FAILED_PRECONDITION. A legal hold stands on the resource. Metadata: `resource_name`."""
+    """FAILED_PRECONDITION. A legal hold stands on the resource, or on something in it. Metadata: `resource_name`, `hold`."""
     ERROR_REASON_EMBEDDING_GENERATION_MISMATCH: _ErrorReason.ValueType  # 62
     """FAILED_PRECONDITION. The query's vector and the stored vectors are of different models. Metadata: `expected`,
     `actual`.
@@ -127,7 +127,7 @@ ERROR_REASON_WRITE_CONFLICT: ErrorReason.ValueType  # 51
 ERROR_REASON_STATE_FORBIDS: ErrorReason.ValueType  # 60
 """FAILED_PRECONDITION. The resource is not in a state that allows this. Metadata: `resource_name`, `state`."""
 ERROR_REASON_LEGAL_HOLD: ErrorReason.ValueType  # 61
-"""FAILED_PRECONDITION. A legal hold stands on the resource. Metadata: `resource_name`."""
+"""FAILED_PRECONDITION. A legal hold stands on the resource, or on something in it. Metadata: `resource_name`, `hold`."""
 ERROR_REASON_EMBEDDING_GENERATION_MISMATCH: ErrorReason.ValueType  # 62
 """FAILED_PRECONDITION. The query's vector and the stored vectors are of different models. Metadata: `expected`,
 `actual`.

@@ -55,12 +55,19 @@ class LifecyclePolicy(_message.Message):
     EXPIRE_AFTER_FIELD_NUMBER: _builtins.int
     EVENT_RETENTION_FIELD_NUMBER: _builtins.int
     TRACE_RETENTION_FIELD_NUMBER: _builtins.int
+    VALUE_FLOOR_FIELD_NUMBER: _builtins.int
+    VALUE_GRACE_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
     ETAG_FIELD_NUMBER: _builtins.int
     max_hot_memories: _builtins.int
     """A namespace keeps at most this many memories hot; default 100,000."""
     hot_priority_floor: _builtins.float
     """Memories with at least this priority stay hot; default 0.9."""
+    value_floor: _builtins.float
+    """Memories whose value, from 0 to 1, is below this move down one tier, and episodes expire from the cold one. The value
+    is made of how recently and how often a memory was used, its emotion, and as much again its priority. Unset (the
+    default) leaves all where they are. Pinned memories, and those of the priority that stays hot, do not fall.
+    """
     version: _builtins.int
     """Grows with every change."""
     etag: _builtins.str
@@ -76,16 +83,20 @@ class LifecyclePolicy(_message.Message):
     @_builtins.property
     def expire_after(self) -> _containers.MessageMap[_builtins.str, _duration_pb2.Duration]:
         """Cold memories of a type expire when unused for this long, keyed by the type's name in lower case; a type
-        without an entry never expires.
+        without an entry never expires, and pinned memories never do.
         """
 
     @_builtins.property
     def event_retention(self) -> _duration_pb2.Duration:
-        """Raw events lapse after this; default 365 days."""
+        """Raw events lapse after this, the memories made of them stay; at least one day, default 365 days."""
 
     @_builtins.property
     def trace_retention(self) -> _duration_pb2.Duration:
-        """Recall traces lapse after this; default 7 days."""
+        """Recall traces lapse after this, with the shortest of their namespaces'; default 7 days."""
+
+    @_builtins.property
+    def value_grace(self) -> _duration_pb2.Duration:
+        """How long a memory has to be in its tier, unused, before its value counts; default 7 days."""
 
     def __init__(
         self,
@@ -97,12 +108,14 @@ class LifecyclePolicy(_message.Message):
         expire_after: _abc.Mapping[_builtins.str, _duration_pb2.Duration] | None = ...,
         event_retention: _duration_pb2.Duration | None = ...,
         trace_retention: _duration_pb2.Duration | None = ...,
+        value_floor: _builtins.float = ...,
+        value_grace: _duration_pb2.Duration | None = ...,
         version: _builtins.int = ...,
         etag: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["cold_after", b"cold_after", "event_retention", b"event_retention", "trace_retention", b"trace_retention", "warm_after", b"warm_after"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["cold_after", b"cold_after", "event_retention", b"event_retention", "trace_retention", b"trace_retention", "value_grace", b"value_grace", "warm_after", b"warm_after"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cold_after", b"cold_after", "etag", b"etag", "event_retention", b"event_retention", "expire_after", b"expire_after", "hot_priority_floor", b"hot_priority_floor", "max_hot_memories", b"max_hot_memories", "trace_retention", b"trace_retention", "version", b"version", "warm_after", b"warm_after"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cold_after", b"cold_after", "etag", b"etag", "event_retention", b"event_retention", "expire_after", b"expire_after", "hot_priority_floor", b"hot_priority_floor", "max_hot_memories", b"max_hot_memories", "trace_retention", b"trace_retention", "value_floor", b"value_floor", "value_grace", b"value_grace", "version", b"version", "warm_after", b"warm_after"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -176,7 +189,7 @@ class Operation(_message.Message):
     name: _builtins.str
     """`operations/{operation}`."""
     kind: _builtins.str
-    """What it does: `sweep`, `rehydrate`, `reembed`, `rescan`."""
+    """What it does: `sweep`, `rehydrate`, `erase_namespace`, `reembed`, `rescan`."""
     done: _builtins.bool
     """True when it has ended, well or badly."""
     completed: _builtins.int
@@ -187,7 +200,9 @@ class Operation(_message.Message):
     """Why it failed; empty unless it did."""
     @_builtins.property
     def counts(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
-        """Counts by name: `hot_to_warm`, `warm_to_cold`, `expired`, ..."""
+        """Counts by name: `hot_to_warm`, `warm_to_cold`, `expired`, `events_expired`; of an erasure by place: `postgres.memory`,
+        `s3.object_versions`, `redis.working_memory`, ...
+        """
 
     @_builtins.property
     def start_time(self) -> _timestamp_pb2.Timestamp:
@@ -320,7 +335,7 @@ class AuditRecord(_message.Message):
     DETAIL_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
-    """Grows by one with every record of the tenant."""
+    """The record's place among those of the tenant, from 1, by time; final once the record is sealed."""
     principal: _builtins.str
     """Who."""
     action: _builtins.str
@@ -483,22 +498,26 @@ class SetLegalHoldRequest(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     HELD_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """A namespace or a memory."""
+    """A namespace, a session or a memory."""
     held: _builtins.bool
     """True sets the hold, false lifts it."""
     reason: _builtins.str
     """Why; kept in the audit log."""
+    subject: _builtins.str
+    """With the name of a namespace: only what names this person or thing there, in every known spelling."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
         held: _builtins.bool = ...,
         reason: _builtins.str = ...,
+        subject: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["held", b"held", "name", b"name", "reason", b"reason"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["held", b"held", "name", b"name", "reason", b"reason", "subject", b"subject"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -719,12 +738,17 @@ class VerifyAuditRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    START_SEQUENCE_FIELD_NUMBER: _builtins.int
+    start_sequence: _builtins.int
+    """Verify from this record on, by the sequence in ListAuditRecords; 0 and 1 begin with the first."""
     def __init__(
         self,
+        *,
+        start_sequence: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["start_sequence", b"start_sequence"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -740,6 +764,8 @@ class VerifyAuditResponse(_message.Message):
     CHECKED_COUNT_FIELD_NUMBER: _builtins.int
     FIRST_BROKEN_SEQUENCE_FIELD_NUMBER: _builtins.int
     PROBLEM_FIELD_NUMBER: _builtins.int
+    NEXT_SEQUENCE_FIELD_NUMBER: _builtins.int
+    SEALED_UNTIL_TIME_FIELD_NUMBER: _builtins.int
     intact: _builtins.bool
     """True when every sealed record is as it was when it was sealed."""
     checked_count: _builtins.int
@@ -748,6 +774,12 @@ class VerifyAuditResponse(_message.Message):
     """The first record that is not; 0 when intact."""
     problem: _builtins.str
     """What is wrong with it."""
+    next_sequence: _builtins.int
+    """One call checks a bounded number of records: where the next is to go on; 0 when the end was reached."""
+    @_builtins.property
+    def sealed_until_time(self) -> _timestamp_pb2.Timestamp:
+        """When the last seal that was checked was made. Records are sealed some minutes after they were written."""
+
     def __init__(
         self,
         *,
@@ -755,10 +787,12 @@ class VerifyAuditResponse(_message.Message):
         checked_count: _builtins.int = ...,
         first_broken_sequence: _builtins.int = ...,
         problem: _builtins.str = ...,
+        next_sequence: _builtins.int = ...,
+        sealed_until_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["sealed_until_time", b"sealed_until_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["checked_count", b"checked_count", "first_broken_sequence", b"first_broken_sequence", "intact", b"intact", "problem", b"problem"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["checked_count", b"checked_count", "first_broken_sequence", b"first_broken_sequence", "intact", b"intact", "next_sequence", b"next_sequence", "problem", b"problem", "sealed_until_time", b"sealed_until_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -126,7 +126,7 @@ class LifecycleServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SetLegalHold(self, request, context):
-        """Sets or lifts a hold that blocks purging.
+        """Sets or lifts a hold: what it stands on is not forgotten, not purged, and does not expire.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

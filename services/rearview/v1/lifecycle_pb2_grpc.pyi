@@ -43,7 +43,7 @@ class LifecycleServiceStub:
     Rehydrate: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.RehydrateRequest, _lifecycle_pb2.Operation]
     """Brings cold memories back to the hot tier."""
     SetLegalHold: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.SetLegalHoldRequest, _empty_pb2.Empty]
-    """Sets or lifts a hold that blocks purging."""
+    """Sets or lifts a hold: what it stands on is not forgotten, not purged, and does not expire."""
     ListModelGenerations: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.ListModelGenerationsRequest, _lifecycle_pb2.ListModelGenerationsResponse]
     """Lists the embedding model generations in use."""
     StartReembedding: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.StartReembeddingRequest, _lifecycle_pb2.Operation]
@@ -71,7 +71,7 @@ class LifecycleServiceAsyncStub(LifecycleServiceStub):
     Rehydrate: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.RehydrateRequest, _lifecycle_pb2.Operation]  # type: ignore[assignment]
     """Brings cold memories back to the hot tier."""
     SetLegalHold: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.SetLegalHoldRequest, _empty_pb2.Empty]  # type: ignore[assignment]
-    """Sets or lifts a hold that blocks purging."""
+    """Sets or lifts a hold: what it stands on is not forgotten, not purged, and does not expire."""
     ListModelGenerations: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.ListModelGenerationsRequest, _lifecycle_pb2.ListModelGenerationsResponse]  # type: ignore[assignment]
     """Lists the embedding model generations in use."""
     StartReembedding: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.StartReembeddingRequest, _lifecycle_pb2.Operation]  # type: ignore[assignment]
@@ -126,7 +126,7 @@ class LifecycleServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _lifecycle_pb2.SetLegalHoldRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_empty_pb2.Empty, _abc.Awaitable[_empty_pb2.Empty]]:
-        """Sets or lifts a hold that blocks purging."""
+        """Sets or lifts a hold: what it stands on is not forgotten, not purged, and does not expire."""
 
     @_abc_1.abstractmethod
     def ListModelGenerations(

@@ -127,7 +127,9 @@ class NamespaceServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteNamespace(self, request, context):
-        """Deletes a namespace and forgets everything in it.
+        """Deletes a namespace: from here on nobody reaches it, its name is free, and everything in it is erased from every
+        store by an operation of the kind `erase_namespace`, which the audit record `delete_namespace` names. Nothing is
+        restored. Refused while a legal hold stands in it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -44,7 +44,10 @@ class NamespaceServiceStub:
     UpdateNamespace: _grpc.UnaryUnaryMultiCallable[_namespace_pb2.UpdateNamespaceRequest, _namespace_pb2.Namespace]
     """Changes the fields named by the mask."""
     DeleteNamespace: _grpc.UnaryUnaryMultiCallable[_namespace_pb2.DeleteNamespaceRequest, _empty_pb2.Empty]
-    """Deletes a namespace and forgets everything in it."""
+    """Deletes a namespace: from here on nobody reaches it, its name is free, and everything in it is erased from every
+    store by an operation of the kind `erase_namespace`, which the audit record `delete_namespace` names. Nothing is
+    restored. Refused while a legal hold stands in it.
+    """
     GrantAccess: _grpc.UnaryUnaryMultiCallable[_namespace_pb2.GrantAccessRequest, _namespace_pb2.AccessGrant]
     """Lets another principal read or write."""
     RevokeAccess: _grpc.UnaryUnaryMultiCallable[_namespace_pb2.RevokeAccessRequest, _empty_pb2.Empty]
@@ -72,7 +75,10 @@ class NamespaceServiceAsyncStub(NamespaceServiceStub):
     UpdateNamespace: _aio.UnaryUnaryMultiCallable[_namespace_pb2.UpdateNamespaceRequest, _namespace_pb2.Namespace]  # type: ignore[assignment]
     """Changes the fields named by the mask."""
     DeleteNamespace: _aio.UnaryUnaryMultiCallable[_namespace_pb2.DeleteNamespaceRequest, _empty_pb2.Empty]  # type: ignore[assignment]
-    """Deletes a namespace and forgets everything in it."""
+    """Deletes a namespace: from here on nobody reaches it, its name is free, and everything in it is erased from every
+    store by an operation of the kind `erase_namespace`, which the audit record `delete_namespace` names. Nothing is
+    restored. Refused while a legal hold stands in it.
+    """
     GrantAccess: _aio.UnaryUnaryMultiCallable[_namespace_pb2.GrantAccessRequest, _namespace_pb2.AccessGrant]  # type: ignore[assignment]
     """Lets another principal read or write."""
     RevokeAccess: _aio.UnaryUnaryMultiCallable[_namespace_pb2.RevokeAccessRequest, _empty_pb2.Empty]  # type: ignore[assignment]
@@ -127,7 +133,10 @@ class NamespaceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _namespace_pb2.DeleteNamespaceRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_empty_pb2.Empty, _abc.Awaitable[_empty_pb2.Empty]]:
-        """Deletes a namespace and forgets everything in it."""
+        """Deletes a namespace: from here on nobody reaches it, its name is free, and everything in it is erased from every
+        store by an operation of the kind `erase_namespace`, which the audit record `delete_namespace` names. Nothing is
+        restored. Refused while a legal hold stands in it.
+        """
 
     @_abc_1.abstractmethod
     def GrantAccess(

@@ -91,12 +91,35 @@ class Tenant(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class ErasedCountsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.int
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     NAME_FIELD_NUMBER: _builtins.int
     DISPLAY_NAME_FIELD_NUMBER: _builtins.int
     DISABLED_FIELD_NUMBER: _builtins.int
     QUOTAS_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     ETAG_FIELD_NUMBER: _builtins.int
+    DELETE_TIME_FIELD_NUMBER: _builtins.int
+    ERASE_TIME_FIELD_NUMBER: _builtins.int
+    ERASED_COUNTS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """`tenants/{tenant}`; the last part is `[a-z0-9][a-z0-9_-]{0,62}`."""
     display_name: _builtins.str
@@ -113,6 +136,18 @@ class Tenant(_message.Message):
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When it was created."""
 
+    @_builtins.property
+    def delete_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was deleted; it stays by name, disabled for good."""
+
+    @_builtins.property
+    def erase_time(self) -> _timestamp_pb2.Timestamp:
+        """When everything it held was found to be erased."""
+
+    @_builtins.property
+    def erased_counts(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
+        """What was erased, by place: `postgres.memory`, `s3.object_versions`, ..."""
+
     def __init__(
         self,
         *,
@@ -122,10 +157,13 @@ class Tenant(_message.Message):
         quotas: Global___Quotas | None = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
         etag: _builtins.str = ...,
+        delete_time: _timestamp_pb2.Timestamp | None = ...,
+        erase_time: _timestamp_pb2.Timestamp | None = ...,
+        erased_counts: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "quotas", b"quotas"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "delete_time", b"delete_time", "erase_time", b"erase_time", "quotas", b"quotas"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "disabled", b"disabled", "display_name", b"display_name", "etag", b"etag", "name", b"name", "quotas", b"quotas"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "delete_time", b"delete_time", "disabled", b"disabled", "display_name", b"display_name", "erase_time", b"erase_time", "erased_counts", b"erased_counts", "etag", b"etag", "name", b"name", "quotas", b"quotas"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

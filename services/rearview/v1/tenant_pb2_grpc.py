@@ -133,7 +133,8 @@ class TenantServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteTenant(self, request, context):
-        """Disables a tenant at once and erases everything it holds. Operator.
+        """Disables a tenant at once and for good, and erases everything it holds but its audit log; GetTenant says how far that
+        has come. Refused while a legal hold stands in it. Operator.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -45,7 +45,9 @@ class TenantServiceStub:
     UpdateTenant: _grpc.UnaryUnaryMultiCallable[_tenant_pb2.UpdateTenantRequest, _tenant_pb2.Tenant]
     """Changes the fields named by the mask. Operator."""
     DeleteTenant: _grpc.UnaryUnaryMultiCallable[_tenant_pb2.DeleteTenantRequest, _empty_pb2.Empty]
-    """Disables a tenant at once and erases everything it holds. Operator."""
+    """Disables a tenant at once and for good, and erases everything it holds but its audit log; GetTenant says how far that
+    has come. Refused while a legal hold stands in it. Operator.
+    """
     CreateApiKey: _grpc.UnaryUnaryMultiCallable[_tenant_pb2.CreateApiKeyRequest, _tenant_pb2.CreateApiKeyResponse]
     """Creates a key for a principal; the secret is returned once and stored only as a hash. Admin."""
     ListApiKeys: _grpc.UnaryUnaryMultiCallable[_tenant_pb2.ListApiKeysRequest, _tenant_pb2.ListApiKeysResponse]
@@ -77,7 +79,9 @@ class TenantServiceAsyncStub(TenantServiceStub):
     UpdateTenant: _aio.UnaryUnaryMultiCallable[_tenant_pb2.UpdateTenantRequest, _tenant_pb2.Tenant]  # type: ignore[assignment]
     """Changes the fields named by the mask. Operator."""
     DeleteTenant: _aio.UnaryUnaryMultiCallable[_tenant_pb2.DeleteTenantRequest, _empty_pb2.Empty]  # type: ignore[assignment]
-    """Disables a tenant at once and erases everything it holds. Operator."""
+    """Disables a tenant at once and for good, and erases everything it holds but its audit log; GetTenant says how far that
+    has come. Refused while a legal hold stands in it. Operator.
+    """
     CreateApiKey: _aio.UnaryUnaryMultiCallable[_tenant_pb2.CreateApiKeyRequest, _tenant_pb2.CreateApiKeyResponse]  # type: ignore[assignment]
     """Creates a key for a principal; the secret is returned once and stored only as a hash. Admin."""
     ListApiKeys: _aio.UnaryUnaryMultiCallable[_tenant_pb2.ListApiKeysRequest, _tenant_pb2.ListApiKeysResponse]  # type: ignore[assignment]
@@ -136,7 +140,9 @@ class TenantServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tenant_pb2.DeleteTenantRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_empty_pb2.Empty, _abc.Awaitable[_empty_pb2.Empty]]:
-        """Disables a tenant at once and erases everything it holds. Operator."""
+        """Disables a tenant at once and for good, and erases everything it holds but its audit log; GetTenant says how far that
+        has come. Refused while a legal hold stands in it. Operator.
+        """
 
     @_abc_1.abstractmethod
     def CreateApiKey(

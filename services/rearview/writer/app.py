@@ -35,6 +35,7 @@ from rearview.adapters.redis.handed_out import RedisHandedOut
 from rearview.adapters.redis.working_memory import RedisWorkingMemory
 from rearview.adapters.vault.aes_gcm_sealer import AesGcmSealer
 from rearview.domain.errors import Unavailable
+from rearview.domain.subject_names import SubjectNames
 from rearview.internal.v1 import writer_service_pb2
 from rearview.internal.v1.writer_service_pb2_grpc import add_WriterServiceServicer_to_server
 from rearview.language.aliases import canonical, common_words, spellings
@@ -64,7 +65,7 @@ from rearview.writer.facts.stated_facts import FactDrafter
 from rearview.writer.facts.summarise import HistorySummariser
 from rearview.writer.facts.turn_facts import FactMaker
 from rearview.writer.facts.undo_supersession import SupersessionUndoer
-from rearview.writer.forget import Forgetter, SubjectNames
+from rearview.writer.forget import Forgetter
 from rearview.writer.index_session import IndexingRules, SessionIndexer
 from rearview.writer.jobs import job_handlers
 from rearview.writer.merge_fresh_units import UnitMerger

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 from uuid import UUID
@@ -19,26 +19,17 @@ from rearview.domain.forget import (
     ForgetTarget,
 )
 from rearview.domain.principal import Scope
+from rearview.domain.subject_names import SubjectNames
 from rearview.ports.clock import Clock
 from rearview.ports.forgetting import Forgetting, ForgottenTurns, NotHot
 from rearview.ports.handed_out import HandedOut
 from rearview.ports.tiering import Rehydrator
-from rearview.ports.turn_reading import Canonical
 from rearview.ports.working_memory import WorkingMemory
 from rearview.writer.confirmation import Confirmations, missing_token
 from rearview.writer.redaction import Redaction, RedactionParts
 
 _MOST_ATTEMPTS = 5
 _Result = TypeVar("_Result")
-
-
-@dataclass(frozen=True, slots=True)
-class SubjectNames:
-    """By what a person or thing is known: the one canonical name, all spellings, and names that are words as well."""
-
-    canonical: Canonical
-    spellings: Callable[[str], tuple[str, ...]]
-    common: frozenset[str]
 
 
 class Forgetter:
@@ -85,6 +76,7 @@ class Forgetter:
             InvalidConfirmationToken: there is none for a query, or it does not confirm what would go now.
             InvalidFields: the target selects too much.
             Conflict: what it selects kept changing.
+            LegalHold: one stands on something that would go; then nothing was changed.
             RequestIdReused: the request id stands for another request.
             Unavailable: repeat the request.
         """

@@ -49,7 +49,7 @@ async def test_unknown_categories_are_refused_with_those_that_are_known(gateway:
     assert "ORGANISATION" in error.violations[0].description
 
 
-@pytest.mark.parametrize("path", ["lifecycle.expire_after", "lifecycle.event_retention", "profiles", "default_profile"])
+@pytest.mark.parametrize("path", ["profiles", "default_profile"])
 async def test_other_parts_are_not_offered(gateway: RunningGateway, path: str) -> None:
     admin = bearer(await gateway.new_tenant("acme"))
     code, error = await failure_of(gateway.tenants.UpdatePolicy(update("redaction", path), metadata=admin))
@@ -101,6 +101,38 @@ async def test_a_namespace_overrides_what_its_tenant_set(gateway: RunningGateway
     assert (code, type(error)) == (grpc.StatusCode.ABORTED, errors.EtagMismatch)
 
 
+async def test_retention_is_set_by_tenants_and_overridden_by_namespaces(gateway: RunningGateway) -> None:
+    admin = bearer(await gateway.new_tenant("acme"))
+    read = namespace_pb2.GetNamespacePolicyRequest(name="namespaces/default")
+    before = await gateway.namespaces.GetNamespacePolicy(read, metadata=admin)
+    assert (before.event_retention.seconds, before.trace_retention.seconds) == (365 * 86_400, 7 * 86_400)
+    assert not before.expire_after
+    days = {"episode": duration_to_proto(timedelta(days=90)), "tool_result": duration_to_proto(timedelta(days=30))}
+    await gateway.tenants.UpdatePolicy(
+        tenant_pb2.UpdatePolicyRequest(
+            policy=tenant_pb2.TenantPolicy(
+                lifecycle=lifecycle_update(expire_after=days, event_retention=timedelta(days=60))
+            ),
+            update_mask=FieldMask(paths=["lifecycle.expire_after", "lifecycle.event_retention"]),
+        ),
+        metadata=admin,
+    )
+    change = namespace_pb2.UpdateNamespacePolicyRequest(
+        name="namespaces/default",
+        policy=lifecycle_update(expire_after={"fact": days["episode"]}, trace_retention=timedelta(hours=1)),
+        update_mask=FieldMask(paths=["expire_after", "trace_retention"]),
+    )
+    after = await gateway.namespaces.UpdateNamespacePolicy(change, metadata=admin)
+    assert {name: age.seconds for name, age in after.expire_after.items()} == {"fact": 90 * 86_400}
+    assert (after.event_retention.seconds, after.trace_retention.seconds) == (60 * 86_400, 3_600)
+    unset = namespace_pb2.UpdateNamespacePolicyRequest(
+        name="namespaces/default", update_mask=FieldMask(paths=["expire_after"])
+    )
+    after = await gateway.namespaces.UpdateNamespacePolicy(unset, metadata=admin)
+    assert after.expire_after.keys() == days.keys(), "an unset field takes the tenant's value"
+    assert after.version == 2
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -110,6 +142,10 @@ async def test_a_namespace_overrides_what_its_tenant_set(gateway: RunningGateway
         ("max_hot_memories", -1),
         ("hot_priority_floor", 1.5),
         ("hot_priority_floor", float("nan")),
+        ("expire_after", {"episodes": duration_to_proto(timedelta(days=90))}),
+        ("expire_after", {"episode": duration_to_proto(timedelta(0))}),
+        ("event_retention", timedelta(hours=23)),
+        ("trace_retention", timedelta(days=40_000)),
     ],
 )
 async def test_bad_ages_and_bounds_are_named_and_change_nothing(

@@ -100,12 +100,41 @@ async def test_a_disabled_tenant_is_refused_at_once_and_let_in_again(gateway: Ru
             await call
 
 
-async def test_deleting_a_tenant_is_not_offered_and_changes_nothing(gateway: RunningGateway) -> None:
-    admin = await gateway.new_tenant("acme")
+async def test_a_deleted_tenant_is_disabled_for_good_and_others_are_not(
+    gateway: RunningGateway, database: DatabaseUrls
+) -> None:
+    admin, other = await gateway.new_tenant("acme"), await gateway.new_tenant("other")
     request = tenant_pb2.DeleteTenantRequest(name="tenants/acme")
-    code, error = await failure_of(gateway.tenants.DeleteTenant(request, metadata=AS_OPERATOR))
-    assert (code, error.metadata) == (grpc.StatusCode.UNIMPLEMENTED, {"feature": "tenant_erasure"})
-    await gateway.namespaces.ListNamespaces(namespace_pb2.ListNamespacesRequest(), metadata=bearer(admin))
+    code, _ = await failure_of(gateway.tenants.DeleteTenant(request, metadata=bearer(admin)))
+    assert code is grpc.StatusCode.PERMISSION_DENIED
+    with psycopg.connect(database.superuser, autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO legal_hold (tenant_id, hold_id, namespace_id, scope, target, principal, created_at)"
+            " SELECT tenant_id, gen_random_uuid(), gen_random_uuid(), 'namespace', '', 'chief', now() FROM tenant"
+            " WHERE name = 'acme'"
+        )
+        code, error = await failure_of(gateway.tenants.DeleteTenant(request, metadata=AS_OPERATOR))
+        assert (code, type(error)) == (grpc.StatusCode.FAILED_PRECONDITION, errors.LegalHold)
+        await gateway.namespaces.ListNamespaces(namespace_pb2.ListNamespacesRequest(), metadata=bearer(admin))
+        connection.execute("DELETE FROM legal_hold")
+    for _ in range(2):
+        await gateway.tenants.DeleteTenant(request, metadata=AS_OPERATOR)
+    enable = tenant_pb2.UpdateTenantRequest(
+        tenant=tenant_pb2.Tenant(name="tenants/acme", disabled=False), update_mask=FieldMask(paths=["disabled"])
+    )
+    updated = await gateway.tenants.UpdateTenant(enable, metadata=AS_OPERATOR)
+    assert updated.disabled
+    assert updated.HasField("delete_time")
+    assert not updated.HasField("erase_time")
+    code, error = await failure_of(
+        gateway.namespaces.ListNamespaces(namespace_pb2.ListNamespacesRequest(), metadata=bearer(admin))
+    )
+    assert (code, type(error)) == (grpc.StatusCode.PERMISSION_DENIED, errors.TenantDisabled)
+    await gateway.namespaces.ListNamespaces(namespace_pb2.ListNamespacesRequest(), metadata=bearer(other))
+    with psycopg.connect(database.superuser) as connection:
+        jobs = connection.execute("SELECT task_name, args ->> 'tenant_id' FROM procrastinate_jobs").fetchall()
+        deleted = connection.execute("SELECT tenant_id::text FROM tenant WHERE deleted_at IS NOT NULL").fetchall()
+    assert jobs == [("erase_tenant", deleted[0][0])]
     request.name = "tenants/nobody"
     code, _ = await failure_of(gateway.tenants.DeleteTenant(request, metadata=AS_OPERATOR))
     assert code is grpc.StatusCode.NOT_FOUND
@@ -303,7 +332,7 @@ async def test_namespace_lifecycle(gateway: RunningGateway) -> None:
 
 
 @pytest.mark.parametrize("force", [False, True])
-async def test_a_namespace_that_holds_something_stays(
+async def test_a_namespace_that_holds_something_is_deleted_by_force_only(
     gateway: RunningGateway, database: DatabaseUrls, force: bool
 ) -> None:
     admin = bearer(await gateway.new_tenant("acme"))
@@ -314,11 +343,16 @@ async def test_a_namespace_that_holds_something_stays(
             " FROM namespace WHERE name = 'default'"
         )
     request = namespace_pb2.DeleteNamespaceRequest(name="namespaces/default", force=force)
+    if force:
+        await gateway.namespaces.DeleteNamespace(request, metadata=admin)
     code, error = await failure_of(gateway.namespaces.DeleteNamespace(request, metadata=admin))
     if force:
-        assert (code, error.metadata) == (grpc.StatusCode.UNIMPLEMENTED, {"feature": "namespace_erasure"})
+        assert (code, type(error)) == (grpc.StatusCode.PERMISSION_DENIED, errors.NamespaceDenied)
     else:
         assert (code, type(error)) == (grpc.StatusCode.FAILED_PRECONDITION, errors.NamespaceNotEmpty)
+    with psycopg.connect(database.superuser) as connection:
+        kinds = connection.execute("SELECT kind FROM operation").fetchall()
+    assert kinds == ([("erase_namespace",)] if force else [])
 
 
 async def test_a_recall_also_searches_what_its_principal_subscribed_to(gateway: RunningGateway) -> None:

@@ -275,7 +275,6 @@ async def test_nobody_replays_anothers_dead_letter_or_one_that_is_none(
 @pytest.mark.parametrize(
     ("method", "request_message"),
     [
-        ("SetLegalHold", pb.SetLegalHoldRequest()),
         ("StartReembedding", pb.StartReembeddingRequest()),
         ("VerifyAudit", pb.VerifyAuditRequest()),
     ],
@@ -363,3 +362,20 @@ async def test_all_bad_settings_are_reported_and_none_is_printed(lifecycle: Life
         "REARVIEW_REDIS_URL",
     }
     assert "hunter2" not in said.decode()
+
+
+async def test_a_legal_hold_is_set_and_lifted(lifecycle: LifecycleBench, service: Service) -> None:
+    own, caller = lifecycle.own, service.caller(lifecycle.own)
+    await own.remember("The plant needs water")
+    name = f"namespaces/{own.scope.namespace}"
+    for held in (True, False):
+        await service.call("SetLegalHold", pb.SetLegalHoldRequest(name=name, held=held, reason="case 12"), caller)
+        assert await own.count("legal_hold") == int(held)
+    bad = pb.SetLegalHoldRequest(name=f"{name}/sessions/chat", held=True, subject="x" * 201)
+    code, error = await failure_of(service.call("SetLegalHold", bad, caller))
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert isinstance(error, InvalidFields)
+    assert {violation.field for violation in error.violations} == {"subject", "reason"}
+    stranger = pb.SetLegalHoldRequest(name="namespaces/elsewhere", held=True, reason="case 12")
+    _, error = await failure_of(service.call("SetLegalHold", stranger, caller))
+    assert isinstance(error, NamespaceDenied)

@@ -128,7 +128,9 @@ def sweeper_over(bench: TierBench, objects: ColdObjects) -> Sweeper:
     rules = ColdRules(orphan_age=timedelta(0))
     moves = ColdMoves(bench.tiers.store, ObjectSegmentStore(objects), clock, rules=rules, faults=faults)
     limits = SweepLimits()
-    return Sweeper(bench.tiers.store, moves, bench.tiers.rehydrator, clock, limits=limits, faults=faults)
+    return Sweeper(
+        bench.tiers.store, moves, bench.tiers.expirer, bench.tiers.rehydrator, clock, limits=limits, faults=faults
+    )
 
 
 async def nobody(_counts: object) -> None:

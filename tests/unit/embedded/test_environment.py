@@ -29,6 +29,12 @@ def test_only_the_gateway_learns_the_operators_credentials(service: str) -> None
     assert ADDRESSES.secrets.postgres_operator_password not in " ".join(values.values())
 
 
+@pytest.mark.parametrize("service", ["gateway", "writer", "retriever"])
+def test_only_the_lifecycle_service_learns_the_key_of_the_audit(service: str) -> None:
+    assert told("lifecycle")["REARVIEW_AUDIT_KEY"] == ADDRESSES.secrets.audit_key
+    assert ADDRESSES.secrets.audit_key not in " ".join(told(service).values())
+
+
 @pytest.mark.parametrize("service", list(PORTS))
 def test_no_service_learns_the_owners_or_the_superusers_password(service: str) -> None:
     text = " ".join(told(service).values())

@@ -70,3 +70,17 @@ def test_tenant_keys_are_kept_beside_the_stacks_secrets(tmp_path: Path) -> None:
     file.keep_tenant_keys(keys)
     assert file.tenant_keys() == keys
     assert file.load() == secrets
+
+
+def test_a_file_of_an_earlier_version_gets_the_key_of_the_audit_and_keeps_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "secrets.json"
+    made = SecretsFile(path).load_or_create()
+    SecretsFile(path).keep_tenant_keys(TenantKeys("default", "admin-secret", "write-secret"))
+    content = json.loads(path.read_text(encoding="utf-8"))
+    del content["audit_key"]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    found = SecretsFile(path).load_or_create()
+    assert len(found.audit_key) >= 20
+    assert {**asdict(found), "audit_key": ""} == {**asdict(made), "audit_key": ""}
+    assert SecretsFile(path).load_or_create() == found
+    assert SecretsFile(path).tenant_keys() == TenantKeys("default", "admin-secret", "write-secret")

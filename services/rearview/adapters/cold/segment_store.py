@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import Collection
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 from rearview.adapters.cold.segment_format import SegmentDamaged, SegmentIndex, decode_segment, encode_segment
@@ -68,6 +68,15 @@ class ObjectSegmentStore:
         """Return old versions in a namespace's place; see `SegmentStore.orphans`."""
         found = await self._objects.versions(_folder(tenant_id, namespace_id), limit=_MOST_ORPHANS)
         return [version for version in found if version.modified_at <= before]
+
+    async def erase_all(self, tenant_id: UUID, namespace_id: UUID | None = None) -> int:
+        """Delete everything of a namespace or tenant; see `SegmentStore.erase_all`."""
+        folder = _folder(tenant_id, namespace_id) if namespace_id else f"{tenant_id}/"
+        deleted = await self._objects.abort_uploads(folder, before=datetime.max.replace(tzinfo=UTC))
+        while found := await self._objects.versions(folder, limit=_MOST_ORPHANS):
+            await self._objects.delete_versions(found)
+            deleted += len(found)
+        return deleted
 
     async def delete(self, versions: Collection[ObjectVersion]) -> None:
         """Delete exactly these versions; see `SegmentStore.delete`."""

@@ -25,7 +25,8 @@ class PostgresAuditLog:
                 _SQL["audit_records"],
                 {
                     "tenant_id": tenant_id,
-                    "after": page.after[0] if page.after else None,
+                    "after_at": page.after[0] if page.after else None,
+                    "after_id": page.after[1] if page.after else None,
                     "action": wanted.action,
                     "start": wanted.start,
                     "end": wanted.end,
@@ -46,4 +47,6 @@ class PostgresAuditLog:
             )
             for row in kept
         ]
-        return Page(records, next_after=(str(kept[-1]["record_id"]),) if len(rows) > page.size else ())
+        if len(rows) <= page.size:
+            return Page(records)
+        return Page(records, next_after=(kept[-1]["recorded_at"].isoformat(), str(kept[-1]["record_id"])))

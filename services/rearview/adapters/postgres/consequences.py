@@ -128,15 +128,22 @@ async def enqueue_refresh(connection: Connection, tenant_id: UUID, namespace_id:
     )
 
 
-async def enqueue_operation(connection: Connection, tenant_id: UUID, operation_id: UUID) -> None:
+async def enqueue_operation(
+    connection: Connection, tenant_id: UUID, operation_id: UUID, run_at: datetime | None = None
+) -> None:
     """Have an operation carried out."""
     await _enqueue(
         connection,
         "operation",
         f"operation:{tenant_id}:{operation_id}",
         {"tenant_id": str(tenant_id), "operation_id": str(operation_id)},
-        None,
+        run_at,
     )
+
+
+async def enqueue_tenant_erasure(connection: Connection, tenant_id: UUID, run_at: datetime) -> None:
+    """Have a deleted tenant looked through once more."""
+    await _enqueue(connection, "erase_tenant", f"erase_tenant:{tenant_id}:again", {"tenant_id": str(tenant_id)}, run_at)
 
 
 async def enqueue_sweep(connection: Connection, tenant_id: UUID, namespace_id: UUID) -> None:

@@ -12,6 +12,7 @@ from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.consequences import bump_epoch, enqueue_index
 from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.event_rows import event_of, event_record
+from rearview.adapters.postgres.namespace_erasure import refuse_deleted
 from rearview.adapters.postgres.originals import keep_event_originals
 from rearview.adapters.postgres.placeholders import ask_numbers, read_numbers
 from rearview.adapters.postgres.queries import load_queries
@@ -70,6 +71,7 @@ class PostgresEventLog:
             "now": now,
         }
         async with self._database.transaction(scope.tenant_id) as connection:
+            await refuse_deleted(connection, scope)
             opened = await connection.execute(_SQL["open_session"], place)
             stored_rows = await dict_rows(connection, _SQL["stored_events"], place)
             forgotten = await connection.execute(_SQL["forgotten_ids"], place)

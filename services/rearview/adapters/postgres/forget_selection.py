@@ -1,6 +1,5 @@
 """What a forget takes, with all that derives from it: found in PostgreSQL under the locks of the sessions it is of."""
 
-import re
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any, LiteralString
@@ -10,13 +9,16 @@ from psycopg.types.json import Jsonb
 
 from rearview.adapters.postgres.database import Connection
 from rearview.adapters.postgres.episode_turns import made_of_their_turns
+from rearview.adapters.postgres.falling import read_fallen
 from rearview.adapters.postgres.fact_words import refuse_unless_hot
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
+from rearview.adapters.postgres.name_patterns import name_pattern
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.session_locks import lock_sessions, lock_sessions_of
 from rearview.domain.errors import Conflict, NotFound, invalid_field
 from rearview.domain.forget import (
     MAX_SELECTED,
+    ForgetExpired,
     ForgetFilter,
     ForgetLastTurns,
     ForgetMemories,
@@ -26,14 +28,14 @@ from rearview.domain.forget import (
     ForgetSubject,
     ForgetTarget,
 )
-from rearview.domain.memory import MemoryState
+from rearview.domain.memory import MemoryState, Tier
 from rearview.domain.names import MemoryName, SessionName
 from rearview.domain.principal import Scope
 from rearview.ports.forgetting import NotHot
 
 SQL = load_queries("forgetting")
+_EXPIRY = load_queries("expiry")
 _MOST_ATTEMPTS = 4
-_WORD_EDGE = re.compile(r"[a-z0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,8 @@ async def find_doomed(connection: Connection, scope: Scope, target: ForgetTarget
         doomed = await _of_session(connection, scope, target)
     elif isinstance(target, ForgetMemories):
         doomed = await _of_memories(connection, scope, target.memory_ids)
+    elif isinstance(target, ForgetExpired):
+        doomed = await _of_expired(connection, scope, target)
     elif isinstance(target, ForgetQuery):
         doomed = await _of_memories(connection, scope, target.found) if target.found else Doomed((), (), ())
     else:
@@ -124,7 +128,7 @@ async def _about_subject(connection: Connection, scope: Scope, target: ForgetSub
         **place_of(scope),
         "key": target.key,
         "names": names,
-        "patterns": [_pattern(name) for name in names if len(name) > 1 and name not in target.common],
+        "patterns": [name_pattern(name) for name in names if len(name) > 1 and name not in target.common],
         "limit": MAX_SELECTED + 1,
     }
     rows = await (await connection.execute(SQL["memories_of_subject"], place)).fetchall()
@@ -210,14 +214,6 @@ async def _parted(
     return Doomed(tuple(sessions), tuple(sorted(whole)), tuple(sorted(events)), cut=tuple(sorted(cut)))
 
 
-def _pattern(name: str) -> str:
-    """Return a regular expression of PostgreSQL that finds a name: whole words, where it is written in such."""
-    escaped = r"\s+".join(re.sub(r"([^\w\s])", r"\\\1", part) for part in name.split())
-    before = "(?<![a-z0-9])" if _WORD_EDGE.match(name[:1]) else ""
-    after = "(?![a-z0-9])" if _WORD_EDGE.match(name[-1:]) else ""
-    return f"{before}{escaped}{after}"
-
-
 async def _ids(connection: Connection, name: str, scope: Scope, **parameters: Any) -> list[UUID]:
     statement: LiteralString = SQL[name]
     return [row[0] for row in await (await connection.execute(statement, {**place_of(scope), **parameters})).fetchall()]
@@ -260,6 +256,22 @@ async def _of_memories(connection: Connection, scope: Scope, names: Collection[U
     events = await connection.execute(SQL["events_of_memories"], place)
     event_ids = tuple(row[0] for row in await events.fetchall())
     return Doomed(tuple(sessions), tuple(memory_ids), event_ids)
+
+
+async def _of_expired(connection: Connection, scope: Scope, target: ForgetExpired) -> Doomed:
+    """Find under lock what is still expired: it may have been used, or given more time, since it was found."""
+    memory_ids = sorted(target.memory_ids)
+    place: dict[str, Any] = {**place_of(scope), "memory_ids": memory_ids}
+    await lock_sessions_of(connection, scope.tenant_id, scope.namespace_id, memory_ids)
+    await connection.execute(MEMORY_SQL["lock"], place)
+    rows = await connection.execute(_EXPIRY["still_expired"], {**place, "now": target.now})
+    still = {row[0] for row in await rows.fetchall()}
+    if target.rule is not None:
+        low = await read_fallen(connection, place, Tier.COLD, target.rule, limit=len(memory_ids))
+        still |= set(low)
+    if not still:
+        raise NotFound("none of these memories is expired any more", resource_name=f"namespaces/{scope.namespace}")
+    return await _of_memories(connection, scope, sorted(still))
 
 
 async def _with_derived(connection: Connection, scope: Scope, doomed: Doomed) -> Doomed:

@@ -23,6 +23,7 @@ from rearview.adapters.postgres.fact_words import take_words
 from rearview.adapters.postgres.facts import enqueue_summaries, recount
 from rearview.adapters.postgres.forget_selection import SQL as _SQL
 from rearview.adapters.postgres.forget_selection import Doomed, find_doomed, place_of
+from rearview.adapters.postgres.legal_holds import check_holds
 from rearview.adapters.postgres.receipt_rows import receipt_of
 from rearview.adapters.postgres.request_ids import earlier_result, keep_result
 from rearview.adapters.postgres.search_units import SearchUnits
@@ -71,6 +72,7 @@ class PostgresForgetting:
             else:
                 receipt_id = new_id()
                 doomed = await find_doomed(connection, scope, command.target)
+                await check_holds(connection, scope, (*doomed.memory_ids, *doomed.cut), doomed.event_ids)
                 if confirm is not None:
                     confirm(doomed.selection)
                 doomed, cut = await self._tombstone(connection, scope, receipt_id, doomed, now)

@@ -15,18 +15,20 @@ from rearview.domain.memory import Memory, MemoryState
 from rearview.domain.paging import Page, PageRequest
 from rearview.domain.principal import Scope
 from rearview.domain.recall import MemoryFilter
+from rearview.ports.clock import Clock, SystemClock
 
 
 class PostgresMemoryReader:
     """The `MemoryReader` port."""
 
-    def __init__(self, database: Database, *, timeout_seconds: float = 10.0) -> None:
+    def __init__(self, database: Database, clock: Clock | None = None, *, timeout_seconds: float = 10.0) -> None:
         self._database = database
+        self._clock = clock or SystemClock()
         self._timeout_seconds = timeout_seconds
         self._queries = load_queries("memory_reading")
 
     async def get(self, scope: Scope, memory_id: UUID) -> Memory:
-        """Return one memory in whatever state but tombstoned."""
+        """Return one memory in whatever state but tombstoned or expired."""
         found = await self._by_id(scope, [memory_id])
         if memory_id not in found:
             raise _not_found(scope, memory_id)
@@ -77,7 +79,7 @@ class PostgresMemoryReader:
             cursor = await dict_rows(
                 connection,
                 self._queries[name],
-                {"tenant": scope.tenant_id, "namespace": scope.namespace_id, **parameters},
+                {"tenant": scope.tenant_id, "namespace": scope.namespace_id, "now": self._clock.now(), **parameters},
             )
             return await cursor.fetchall()
 

@@ -13,6 +13,7 @@ from rearview.adapters.postgres.facts import FactsWritten, FactWriter
 from rearview.adapters.postgres.known_statements import refuse_if_doubted
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
 from rearview.adapters.postgres.memory_rows import count_uses, insert_memories, read_memories, replace_memory
+from rearview.adapters.postgres.namespace_erasure import refuse_deleted
 from rearview.adapters.postgres.originals import replace_memory_original
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.request_ids import earlier_result, keep_result
@@ -82,6 +83,7 @@ class PostgresMemoryStore:
             earlier = await earlier_result(connection, scope.tenant_id, request)
             if earlier is not None:
                 return await self._answer_again(connection, scope, earlier)
+            await refuse_deleted(connection, scope)
             known_id, outcome = await _known(connection, scope, new.memory, says_same, now)
             if known_id is None:
                 await self._store(connection, scope, new, now, merge_units_at)
@@ -139,6 +141,7 @@ class PostgresMemoryStore:
             earlier = await earlier_result(connection, tenant_id, request)
             if earlier is not None:
                 return await _live(connection, scope, UUID(str(earlier["memory_id"])))
+            await refuse_deleted(connection, scope)
             sessions = await lock_sessions_of(connection, tenant_id, namespace_id, [memory_id])
             await _lock_version(connection, scope, before)
             await replace_memory(connection, tenant_id, namespace_id, after)

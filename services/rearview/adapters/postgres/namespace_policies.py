@@ -1,20 +1,20 @@
 """Namespaces' lifecycle policies in PostgreSQL."""
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.lifecycle_values import lifecycle_parameters, lifecycle_values_of
 from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.errors import CredentialInvalid, EtagMismatch
 from rearview.domain.lifecycle_policy import (
     DEFAULT_LIFECYCLE,
     LifecycleChanges,
-    LifecycleValues,
     NamespaceLifecycle,
     check_order,
+    told,
 )
 from rearview.domain.principal import Caller
 
@@ -42,7 +42,12 @@ class PostgresNamespacePolicyStore:
         if tenant_id is None:
             raise CredentialInvalid("the credential belongs to no tenant")
         place = {"tenant_id": tenant_id, "namespace_id": namespace_id}
-        values = {**asdict(changes.values), "mask": sorted(changes.mask), "version": changes.version, "now": now}
+        values = {
+            **lifecycle_parameters(changes.values),
+            "mask": sorted(changes.mask),
+            "version": changes.version,
+            "now": now,
+        }
         name = f"namespaces/{namespace}/policy"
         async with self._database.transaction(tenant_id, timeout_seconds=_TIMEOUT_SECONDS) as connection:
             row = await (await connection.execute(_SQL["update_namespace_lifecycle"], {**place, **values})).fetchone()
@@ -50,9 +55,7 @@ class PostgresNamespacePolicyStore:
                 raise EtagMismatch("the policy has changed since it was read", resource_name=name)
             stored = await _read(connection, place)
             check_order(stored.policy, "policy.cold_after")
-            detail = f"version={stored.version}" + "".join(
-                f" {field}={getattr(changes.values, field)}" for field in sorted(changes.mask)
-            )
+            detail = f"version={stored.version}{told(changes.values, changes.mask)}"
             await record_audit(connection, tenant_id, caller, "policy.update", [name], now, detail)
         return stored
 
@@ -62,5 +65,6 @@ async def _read(connection: Connection, place: dict[str, Any]) -> NamespaceLifec
     if row is None:
         return NamespaceLifecycle()
     version, *values = row
-    tenant = LifecycleValues(*values[4:]).over(DEFAULT_LIFECYCLE)
-    return NamespaceLifecycle(LifecycleValues(*values[:4]).over(tenant), version)
+    half = len(values) // 2
+    tenant = lifecycle_values_of(values[half:]).over(DEFAULT_LIFECYCLE)
+    return NamespaceLifecycle(lifecycle_values_of(values[:half]).over(tenant), version)

@@ -14,11 +14,15 @@ import psycopg
 from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.credentials import tenant_of
 from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.legal_holds import check_namespace
 from rearview.adapters.postgres.namespace_directory import reader_parameters
 from rearview.adapters.postgres.namespace_rows import namespace_of, namespace_parameters
+from rearview.adapters.postgres.operations import keep_operation
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.request_ids import earlier_result, keep_result
 from rearview.domain.errors import AlreadyExists, EtagMismatch, NamespaceNotEmpty, NotFound
+from rearview.domain.ids import new_id
+from rearview.domain.operation import Operation, OperationKind
 from rearview.domain.paging import Page, PageRequest
 from rearview.domain.principal import Caller
 from rearview.domain.tenancy import Namespace
@@ -94,20 +98,25 @@ class PostgresNamespaceStore:
             await _record(connection, caller, "update_namespace", name, now, _described(changes))
             return await _get(connection, tenant_id, namespace_id)
 
-    async def delete(self, caller: Caller, namespace_id: UUID, name: str, now: datetime) -> None:
+    async def delete(self, caller: Caller, namespace_id: UUID, name: str, now: datetime, *, force: bool) -> None:
         tenant_id = tenant_of(caller)
         which = {"tenant_id": tenant_id, "namespace_id": namespace_id}
         async with self._database.transaction(tenant_id, timeout_seconds=_TIMEOUT_SECONDS) as connection:
             await _lock(connection, tenant_id, namespace_id, name)
+            await check_namespace(connection, tenant_id, namespace_id, name)
             cursor = await connection.execute(_SQL["holds_anything"], which)
-            held = await cursor.fetchone()
-            if held is not None and held[0]:
+            full = await cursor.fetchone()
+            if full is not None and full[0] and not force:
                 raise NamespaceNotEmpty("the namespace still holds memories", resource_name=f"namespaces/{name}")
             await connection.execute(_SQL["mark_deleted"], {**which, "now": now})
             await connection.execute(_SQL["delete_grants"], which)
             await connection.execute(_SQL["delete_subscriptions"], which)
             await _bump_breaking_epoch(connection, tenant_id, namespace_id)
-            await _record(connection, caller, "delete_namespace", name, now)
+            erasure = Operation(new_id(), OperationKind.ERASE_NAMESPACE, now, {"namespace_id": str(namespace_id)})
+            await keep_operation(connection, tenant_id, erasure)
+            names = [f"namespaces/{name}", f"operations/{erasure.operation_id}"]
+            detail = f"namespace_id={namespace_id}"
+            await record_audit(connection, tenant_id, caller, "delete_namespace", names, now, detail)
 
     async def grant(self, caller: Caller, namespace_id: UUID, grant: AccessGrant) -> AccessGrant:
         tenant_id = tenant_of(caller)

@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 
 from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.consequences import enqueue_operation
-from rearview.adapters.postgres.database import Database
+from rearview.adapters.postgres.database import Connection, Database
 from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.errors import NotFound
 from rearview.domain.operation import Operation, OperationKind
@@ -27,16 +27,8 @@ class PostgresOperations:
 
     async def begin(self, caller: Caller, tenant_id: UUID, operation: Operation) -> Operation:
         """Keep a new operation; see `Operations.begin`."""
-        place = {
-            "tenant_id": tenant_id,
-            "operation_id": operation.operation_id,
-            "kind": operation.kind.value,
-            "arguments": Jsonb(dict(operation.arguments)),
-            "now": operation.started_at,
-        }
         async with self._database.transaction(tenant_id, timeout_seconds=_TIMEOUT_SECONDS) as connection:
-            await connection.execute(_SQL["begin"], place)
-            await enqueue_operation(connection, tenant_id, operation.operation_id)
+            await keep_operation(connection, tenant_id, operation)
             names = [f"operations/{operation.operation_id}"]
             await record_audit(
                 connection, tenant_id, caller, f"operation.{operation.kind.value}", names, operation.started_at
@@ -69,3 +61,16 @@ class PostgresOperations:
         place = {"tenant_id": tenant_id, "operation_id": operation_id, **parameters}
         async with self._database.transaction(tenant_id, timeout_seconds=_TIMEOUT_SECONDS) as connection:
             await connection.execute(_SQL[name], place)
+
+
+async def keep_operation(connection: Connection, tenant_id: UUID, operation: Operation) -> None:
+    """Keep a new operation and have it carried out, as part of the caller's transaction."""
+    place = {
+        "tenant_id": tenant_id,
+        "operation_id": operation.operation_id,
+        "kind": operation.kind.value,
+        "arguments": Jsonb(dict(operation.arguments)),
+        "now": operation.started_at,
+    }
+    await connection.execute(_SQL["begin"], place)
+    await enqueue_operation(connection, tenant_id, operation.operation_id)

@@ -3,16 +3,16 @@
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.database import Database
+from rearview.adapters.postgres.lifecycle_values import lifecycle_parameters, lifecycle_values_of
 from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.errors import CredentialInvalid, EtagMismatch
-from rearview.domain.lifecycle_policy import DEFAULT_LIFECYCLE, LifecycleValues, check_order
+from rearview.domain.lifecycle_policy import DEFAULT_LIFECYCLE, check_order, told
 from rearview.domain.principal import Caller
 from rearview.domain.redaction import PolicyChanges, RedactionPolicy, TenantPolicy
 from rearview.domain.text import PiiCategory
@@ -49,7 +49,7 @@ class PostgresPolicyStore:
             "vault": changes.vault,
             "version": changes.version,
             "mask": sorted(changes.lifecycle_mask),
-            **asdict(changes.lifecycle),
+            **lifecycle_parameters(changes.lifecycle),
             "now": now,
         }
         async with self._database.transaction(tenant_id, timeout_seconds=_TIMEOUT_SECONDS) as connection:
@@ -61,7 +61,7 @@ class PostgresPolicyStore:
             detail = (
                 f"version={policy.version} vault={policy.redaction.vault} categories={','.join(row[0]) or 'default'}"
             )
-            detail += "".join(f" {name}={getattr(changes.lifecycle, name)}" for name in sorted(changes.lifecycle_mask))
+            detail += told(changes.lifecycle, changes.lifecycle_mask)
             await record_audit(connection, tenant_id, caller, "policy.update", ["policy"], now, detail)
             await connection.execute(_SQL["bump_epochs"], {"tenant_id": tenant_id})
         return policy
@@ -99,5 +99,5 @@ class RememberedPolicies:
 def _policy(row: Sequence[Any]) -> TenantPolicy:
     categories, vault, version, *lifecycle = row
     return TenantPolicy(
-        RedactionPolicy(tuple(map(PiiCategory, categories)), vault), version, LifecycleValues(*lifecycle)
+        RedactionPolicy(tuple(map(PiiCategory, categories)), vault), version, lifecycle_values_of(lifecycle)
     )

@@ -9,6 +9,7 @@ import psycopg
 from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.credentials import key_parameters
 from rearview.adapters.postgres.database import Database
+from rearview.adapters.postgres.legal_holds import held
 from rearview.adapters.postgres.namespace_rows import namespace_parameters
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.request_ids import request_id_reused
@@ -113,6 +114,16 @@ class PostgresTenantStore:
             await record_audit(connection, tenant.tenant_id, caller, "update_tenant", [_name(tenant)], now, detail)
         return tenant
 
+    async def delete(self, caller: Caller, name: str, now: datetime) -> None:
+        async with self._database.transaction(None, timeout_seconds=_TIMEOUT_SECONDS) as connection:
+            row = await (await connection.execute(_SQL["delete_tenant"], {"name": name, "now": now})).fetchone()
+            if row is None:
+                raise _no_such_tenant(name)
+            tenant_id, hold_id = row
+            if hold_id is not None:
+                raise held(f"tenants/{name}", hold_id)
+            await record_audit(connection, tenant_id, caller, "delete_tenant", [f"tenants/{name}"], now)
+
     async def _created_before(self, request: RequestKey | None) -> tuple[Tenant, ApiKey] | None:
         if request is None:
             return None
@@ -143,9 +154,9 @@ def _tenant_parameters(tenant: Tenant) -> dict[str, Any]:
 
 
 def _tenant(row: Sequence[Any]) -> Tenant:
-    tenant_id, name, display_name, created_at, disabled, requests_per_second, max_memories, max_bytes, version = row
+    tenant_id, name, display_name, created_at, disabled, requests_per_second, max_memories, max_bytes, *more = row
     quotas = Quotas(requests_per_second, max_memories, max_bytes)
-    return Tenant(tenant_id, name, display_name, created_at, disabled, quotas, version)
+    return Tenant(tenant_id, name, display_name, created_at, disabled, quotas, *more)
 
 
 def _no_such_tenant(name: str) -> NotFound:

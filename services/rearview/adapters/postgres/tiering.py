@@ -10,6 +10,7 @@ from uuid import UUID
 from rearview.adapters.postgres.audit import ActingService, record_audit
 from rearview.adapters.postgres.consequences import bump_epoch, enqueue_merge, enqueue_sweep
 from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.lifecycle_values import lifecycle_values_of
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records
 from rearview.adapters.postgres.session_locks import detach, lock_sessions_of
@@ -25,7 +26,7 @@ from rearview.adapters.postgres.unit_erasure import lower_counts
 from rearview.domain.cold import SEGMENT_BYTES, SEGMENT_MEMORIES, ColdPointer, Segment
 from rearview.domain.errors import Conflict
 from rearview.domain.ids import new_id
-from rearview.domain.lifecycle_policy import DEFAULT_LIFECYCLE, LifecyclePolicy, LifecycleValues
+from rearview.domain.lifecycle_policy import DEFAULT_LIFECYCLE, NOTHING_SET, LifecyclePolicy
 from rearview.domain.memory import Tier
 from rearview.domain.search_unit import UnitFlag
 from rearview.ports.tiering import ColdBatch, ErasedUnit, KeptRow, Lease, Restored
@@ -72,7 +73,7 @@ class PostgresTiering:
         """Return the policy in force; see `TierStore.policy`."""
         async with self._transaction(tenant_id) as connection:
             row = await (await connection.execute(_SQL["policy"], _place(tenant_id, namespace_id))).fetchone()
-        policy = LifecycleValues(*(row or ())).over(DEFAULT_LIFECYCLE)
+        policy = (lifecycle_values_of(row) if row else NOTHING_SET).over(DEFAULT_LIFECYCLE)
         # A tenant's value may have overtaken a namespace's.
         return replace(policy, cold_after=max(policy.warm_after, policy.cold_after))
 

@@ -1,7 +1,7 @@
 """Where access counts are kept in Redis. The hash tag keeps a tenant's keys in one slot of a cluster."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self
 from uuid import UUID
 
 
@@ -20,6 +20,6 @@ class AccessKeys:
         return cls(f"acc:{{{tenant_id}}}", f"acct:{{{tenant_id}}}", f"accd:{{{tenant_id}}}", f"accn:{{{tenant_id}}}")
 
 
-def access_field(namespace_id: UUID, memory_id: UUID) -> str:
-    """Return the field of a memory in the hashes."""
+def access_field(namespace_id: UUID, memory_id: UUID | Literal["*"]) -> str:
+    """Return the field of a memory in the hashes, or the pattern of all of a namespace."""
     return f"{namespace_id}/{memory_id}"

@@ -32,7 +32,7 @@ class RedisHandedOut:
         async def write(client: Redis) -> None:
             async with client.pipeline(transaction=False) as pipeline:
                 for namespace_id in namespace_ids:
-                    key = _key(tenant_id, namespace_id)
+                    key = handed_out_key(tenant_id, namespace_id)
                     pipeline.zremrangebyscore(key, "-inf", moment - _LIFETIME_SECONDS)
                     pipeline.zadd(key, dict.fromkeys(hashes, moment), nx=True)
                     pipeline.zremrangebyrank(key, 0, -MAX_HASHES - 1)
@@ -50,7 +50,7 @@ class RedisHandedOut:
             return {}
 
         async def read(client: Redis) -> list[float | None]:
-            scores: list[float | None] = await client.zmscore(_key(tenant_id, namespace_id), asked)
+            scores: list[float | None] = await client.zmscore(handed_out_key(tenant_id, namespace_id), asked)
             return scores
 
         oldest = now.timestamp() - _LIFETIME_SECONDS
@@ -64,10 +64,11 @@ class RedisHandedOut:
         """Forget what was handed out in a namespace."""
 
         async def delete(client: Redis) -> None:
-            await client.delete(_key(tenant_id, namespace_id))
+            await client.delete(handed_out_key(tenant_id, namespace_id))
 
         await self._connection.call(delete)
 
 
-def _key(tenant_id: UUID, namespace_id: UUID) -> str:
+def handed_out_key(tenant_id: UUID, namespace_id: UUID) -> str:
+    """Return the key of what was handed out in a namespace."""
     return f"ho:{{{tenant_id}}}:{namespace_id}"

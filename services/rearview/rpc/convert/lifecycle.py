@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from rearview.domain.audit import AuditFilter, AuditRecord
+from rearview.domain.audit import AuditFilter, AuditRecord, AuditVerdict
 from rearview.domain.dead_letter import DeadLetter
 from rearview.domain.errors import NotFound
 from rearview.domain.names import (
@@ -103,6 +103,27 @@ def audit_records_to_proto(
             for record in page.rows
         ],
         next_page_token=next_page_token(request, page.next_after, key),
+    )
+
+
+def verify_audit_from_proto(request: lifecycle_pb2.VerifyAuditRequest) -> int:
+    """Return the sequence to begin with, from 1. Raises: InvalidFields."""
+    found = Violations()
+    if request.start_sequence < 0:
+        found.add("start_sequence", "must be the sequence of a record, or 0 for the first")
+    found.raise_if_any()
+    return max(1, request.start_sequence)
+
+
+def audit_verdict_to_proto(verdict: AuditVerdict) -> lifecycle_pb2.VerifyAuditResponse:
+    """Return the answer."""
+    return lifecycle_pb2.VerifyAuditResponse(
+        intact=verdict.intact,
+        checked_count=verdict.checked,
+        first_broken_sequence=verdict.first_broken_sequence,
+        problem=verdict.problem,
+        next_sequence=verdict.next_sequence,
+        sealed_until_time=optional_time_to_proto(verdict.sealed_until),
     )
 
 

@@ -4,7 +4,7 @@ from rearview.domain.errors import FeatureNotOffered
 from rearview.domain.lifecycle_policy import DEFAULT_LIFECYCLE, FIELDS
 from rearview.domain.redaction import PolicyChanges, TenantPolicy
 from rearview.domain.text import PiiCategory
-from rearview.rpc.convert.lifecycle_policies import lifecycle_to_proto, lifecycle_values_from_proto, refuse_later
+from rearview.rpc.convert.lifecycle_policies import lifecycle_to_proto, lifecycle_values_from_proto
 from rearview.rpc.convert.requests import etag_of, mask_from_proto, version_from_etag
 from rearview.rpc.convert.violations import Violations
 from rearview.v1 import tenant_pb2
@@ -29,7 +29,6 @@ def update_policy_from_proto(request: tenant_pb2.UpdatePolicyRequest) -> PolicyC
         part = path.partition(".")[0]
         if part in _LATER:
             raise FeatureNotOffered(f"the part {part!r} of policies is not offered yet", feature=f"policy.{part}")
-    refuse_later([path.removeprefix(_LIFECYCLE) for path in paths if path.startswith(_LIFECYCLE)])
     mask = mask_from_proto(paths, _FIELDS, "update_mask", found)
     lifecycle = FIELDS if "lifecycle" in mask else frozenset(f for f in FIELDS if _LIFECYCLE + f in mask)
     redaction = request.policy.redaction

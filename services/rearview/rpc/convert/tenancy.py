@@ -90,6 +90,9 @@ def tenant_to_proto(tenant: Tenant) -> tenant_pb2.Tenant:
         ),
         create_time=time_to_proto(tenant.created_at),
         etag=etag_of(tenant.version),
+        delete_time=optional_time_to_proto(tenant.deleted_at),
+        erase_time=optional_time_to_proto(tenant.erased_at),
+        erased_counts=tenant.erased,
     )
 
 

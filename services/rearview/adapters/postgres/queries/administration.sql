@@ -1,20 +1,31 @@
 -- What administrators ask.
 
--- The sequence is the record's rank by id. Ids are UUIDv7, made when the record is.
+-- The sequence is the record's rank by time and id, counted on from the last seal that lies wholly before the page.
 -- name: audit_records
 WITH page AS (
   SELECT record_id, recorded_at, principal, action, resource_names, detail, request_id FROM audit_record
   WHERE tenant_id = %(tenant_id)s
-    AND (%(after)s::uuid IS NULL OR record_id < %(after)s::uuid)
+    AND (%(after_id)s::uuid IS NULL OR (recorded_at, record_id) < (%(after_at)s::timestamptz, %(after_id)s::uuid))
     AND (%(action)s::text = '' OR action = %(action)s::text)
     AND (%(start)s::timestamptz IS NULL OR recorded_at >= %(start)s::timestamptz)
     AND (%(end)s::timestamptz IS NULL OR recorded_at < %(end)s::timestamptz)
-  ORDER BY record_id DESC LIMIT %(limit)s),
+  ORDER BY recorded_at DESC, record_id DESC LIMIT %(limit)s),
+sealed AS (
+  SELECT upto_at, upto_id, first_sequence + record_count - 1 AS sequence FROM audit_seal
+  WHERE tenant_id = %(tenant_id)s
+    AND (upto_at, upto_id) < (SELECT recorded_at, record_id FROM page ORDER BY recorded_at, record_id LIMIT 1)
+  ORDER BY number DESC LIMIT 1),
 ranked AS (
-  SELECT record_id, row_number() OVER (ORDER BY record_id) AS sequence FROM audit_record
-  WHERE tenant_id = %(tenant_id)s AND record_id <= (SELECT record_id FROM page ORDER BY record_id DESC LIMIT 1))
+  SELECT record_id, recorded_at,
+         coalesce((SELECT sequence FROM sealed), 0) + row_number() OVER (ORDER BY recorded_at, record_id) AS sequence
+  FROM audit_record
+  WHERE tenant_id = %(tenant_id)s
+    AND (recorded_at, record_id) > (coalesce((SELECT upto_at FROM sealed), '-infinity'),
+                                    coalesce((SELECT upto_id FROM sealed), '00000000-0000-0000-0000-000000000000'))
+    AND (recorded_at, record_id) <= (SELECT recorded_at, record_id FROM page ORDER BY recorded_at DESC, record_id DESC LIMIT 1))
 SELECT p.record_id, r.sequence, p.recorded_at, p.principal, p.action, p.resource_names, p.detail, p.request_id
-FROM page p JOIN ranked r ON r.record_id = p.record_id ORDER BY p.record_id DESC
+FROM page p JOIN ranked r ON r.recorded_at = p.recorded_at AND r.record_id = p.record_id
+ORDER BY p.recorded_at DESC, p.record_id DESC
 
 -- name: dead_letters
 SELECT j.id, j.task_name, j.args, j.attempts, coalesce(f.error, '') AS error, f.failed_at, coalesce(n.name, '') AS namespace

@@ -2,9 +2,11 @@
 -- take turns; whatever is deleted is counted on the receipt by the same transaction.
 
 -- name: begin
+-- A purge that has begun goes on, whatever is held since then.
 SELECT namespace_id, session_id, cardinality(memory_ids) AS memories, cardinality(event_ids) AS events, purge_started_at
 FROM forget_receipt
 WHERE tenant_id = %(tenant_id)s AND receipt_id = %(receipt_id)s AND state = 1 AND purge_after <= now()
+  AND (purge_started_at IS NOT NULL OR NOT rearview_receipt_held(tenant_id, receipt_id))
 FOR UPDATE
 
 -- Kept before the events go, for working memory: the last turns of each session.

@@ -15,7 +15,7 @@ FROM memory m
 JOIN model_generation g ON g.ordinal = m.generation
 LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
 WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.memory_id = ANY (%(memories)s::uuid[])
-  AND m.state <> 4;
+  AND m.state <> 4 AND (m.expires_at IS NULL OR m.expires_at > %(now)s::timestamptz);
 
 -- name: list_memories
 SELECT m.memory_id, m.type, m.state, m.tier, m.content, m.priority, m.pinned, m.labels, m.metadata, m.entities, m.intent,
@@ -32,7 +32,7 @@ FROM memory m
 JOIN model_generation g ON g.ordinal = m.generation
 LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
 WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s
-  AND m.state = ANY (%(states)s::int2[]) AND m.state <> 4
+  AND m.state = ANY (%(states)s::int2[]) AND m.state <> 4 AND (m.expires_at IS NULL OR m.expires_at > %(now)s::timestamptz)
   AND (%(types)s::int2[] IS NULL OR m.type = ANY (%(types)s::int2[]))
   AND (%(start)s::timestamptz IS NULL OR coalesce(m.occurred_until, m.occurred_at) >= %(start)s::timestamptz)
   AND (%(end)s::timestamptz IS NULL OR m.occurred_at < %(end)s::timestamptz)
@@ -68,7 +68,7 @@ chain AS (
   WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.superseded_by IS NOT NULL)
 SELECT m.memory_id
 FROM memory m JOIN chain c ON c.memory_id = m.memory_id
-WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.state <> 4
+WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.state <> 4 AND (m.expires_at IS NULL OR m.expires_at > %(now)s::timestamptz)
   AND (%(after_created)s::timestamptz IS NULL OR m.created_at < %(after_created)s::timestamptz
        OR (m.created_at = %(after_created)s::timestamptz AND m.memory_id > %(after_id)s::uuid))
 ORDER BY m.created_at DESC, m.memory_id

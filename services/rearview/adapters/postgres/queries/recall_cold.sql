@@ -42,3 +42,4 @@ FROM memory m
 LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
 WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.memory_id = ANY (%(memories)s::uuid[])
   AND m.state = ANY (%(memory_states)s::int2[]) AND (m.expires_at IS NULL OR m.expires_at > %(now)s::timestamptz)
+  AND (m.pinned OR NOT rearview_lapsed(m.tenant_id, m.namespace_id, m.type, greatest(m.updated_at, s.last_accessed_at), %(now)s::timestamptz))

@@ -14,17 +14,19 @@ VALUES (%(tenant_id)s, %(namespace_id)s, %(name)s, %(display_name)s, %(visibilit
 
 -- name: created_by_request
 SELECT tenant_id, name, display_name, created_at, disabled, requests_per_second, max_memories, max_bytes, version,
-       create_fingerprint, first_key_id
+       deleted_at, erased_at, erased, create_fingerprint, first_key_id
 FROM tenant
 WHERE create_request_id = %(request_id)s
 
 -- name: get_tenant
-SELECT tenant_id, name, display_name, created_at, disabled, requests_per_second, max_memories, max_bytes, version
+SELECT tenant_id, name, display_name, created_at, disabled, requests_per_second, max_memories, max_bytes, version,
+       deleted_at, erased_at, erased
 FROM tenant
 WHERE name = %(name)s
 
 -- name: page_of_tenants
-SELECT tenant_id, name, display_name, created_at, disabled, requests_per_second, max_memories, max_bytes, version
+SELECT tenant_id, name, display_name, created_at, disabled, requests_per_second, max_memories, max_bytes, version,
+       deleted_at, erased_at, erased
 FROM tenant
 WHERE name > %(after)s
 ORDER BY name
@@ -34,10 +36,14 @@ LIMIT %(limit)s
 -- name: update_tenant
 UPDATE tenant
 SET display_name = coalesce(%(display_name)s, display_name),
-    disabled = coalesce(%(disabled)s, disabled),
+    disabled = coalesce(%(disabled)s, disabled) OR deleted_at IS NOT NULL,
     requests_per_second = coalesce(%(requests_per_second)s, requests_per_second),
     max_memories = coalesce(%(max_memories)s, max_memories),
     max_bytes = coalesce(%(max_bytes)s, max_bytes),
     version = version + 1
 WHERE name = %(name)s AND (%(version)s::bigint IS NULL OR version = %(version)s)
-RETURNING tenant_id, name, display_name, created_at, disabled, requests_per_second, max_memories, max_bytes, version
+RETURNING tenant_id, name, display_name, created_at, disabled, requests_per_second, max_memories, max_bytes, version,
+          deleted_at, erased_at, erased
+
+-- name: delete_tenant
+SELECT tenant_id, hold_id FROM rearview_delete_tenant(%(name)s, %(now)s)

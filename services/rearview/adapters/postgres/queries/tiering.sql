@@ -24,7 +24,10 @@ SELECT ordinal FROM model_generation ORDER BY ordinal
 
 -- name: policy
 SELECT coalesce(n.warm_after, t.warm_after), coalesce(n.cold_after, t.cold_after),
-       coalesce(n.max_hot_memories, t.max_hot_memories), coalesce(n.hot_priority_floor, t.hot_priority_floor)
+       coalesce(n.max_hot_memories, t.max_hot_memories), coalesce(n.hot_priority_floor, t.hot_priority_floor),
+       coalesce(n.expire_after, t.expire_after), coalesce(n.event_retention, t.event_retention),
+       coalesce(n.trace_retention, t.trace_retention), coalesce(n.value_floor, t.value_floor),
+       coalesce(n.value_grace, t.value_grace)
 FROM (SELECT %(tenant_id)s::uuid AS tenant_id) x
 LEFT JOIN tenant_policy t ON t.tenant_id = x.tenant_id
 LEFT JOIN namespace_policy n ON n.tenant_id = x.tenant_id AND n.namespace_id = %(namespace_id)s
