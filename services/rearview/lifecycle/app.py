@@ -68,7 +68,7 @@ async def run_lifecycle(
     """
     clock = clock or SystemClock()
     stopping = stop or asyncio.Event()
-    internal_key = config.internal_key.get_secret_value()
+    keys = config.internal_keys
     async with AsyncExitStack() as stack:
         process = stack.enter_context(service_process(SERVICE, config))
         url = config.database_url.get_secret_value()
@@ -96,12 +96,12 @@ async def run_lifecycle(
                 PostgresStatistics(calls),
                 OperationWork(PostgresOperations(calls), tiers.store, tiers.sweeper, tiers.rehydrator, clock),
                 clock,
-                internal_key.encode(),
+                keys.signing,
             )
             add_LifecycleServiceServicer_to_server(servicer, server)
             return SERVED
 
-        await process.serve(register, IdentityInterceptor(internal_key), on_started=on_started, stop=stopping)
+        await process.serve(register, IdentityInterceptor(SERVICE, keys), on_started=on_started, stop=stopping)
 
 
 @dataclass(frozen=True, slots=True)

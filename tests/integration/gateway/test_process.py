@@ -4,7 +4,6 @@ import asyncio
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -23,6 +22,7 @@ from rearview.telemetry.metrics import Metrics
 from rearview.v1 import memory_service_pb2, namespace_pb2, recall_pb2
 from tests.support.grpc_errors import failure_of
 from tests.support.hash_embedder import HashEmbedder
+from tests.support.ports import free_port
 from tests.support.recording_backend import RecordingBackend, three_backends
 from tests.support.running_gateway import OPERATOR_KEY, RunningGateway, bearer, running_gateway
 from tests.support.stack import DatabaseUrls
@@ -121,13 +121,6 @@ async def test_a_process_serves_and_ends_cleanly(database: DatabaseUrls, e5_fold
     assert '"method": "rearview.v1.MemoryService/Recall"' in logged
     for never in ("李雷", "birthday", admin.split("_")[2], OPERATOR_KEY.split("_", 2)[2]):
         assert never not in logged + metrics
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def read(url: str) -> str:
