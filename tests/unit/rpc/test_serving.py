@@ -384,9 +384,9 @@ async def test_the_access_log_has_one_line_a_call_and_no_content() -> None:
             await failure(get(stub, "missing"))
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     calls = [line for line in lines if line["event"] == "call"]
-    assert [(c["method"], c["code"], c["principal"]) for c in calls] == [
-        ("rearview.v1.MemoryService/GetMemory", "INTERNAL", "agent"),
-        ("rearview.v1.MemoryService/GetMemory", "UNAUTHENTICATED", ""),
+    assert [(c["method"], c["code"], c["tenant"], c["principal"], c["role"]) for c in calls] == [
+        ("rearview.v1.MemoryService/GetMemory", "INTERNAL", str(UUID(int=7)), "agent", "write"),
+        ("rearview.v1.MemoryService/GetMemory", "UNAUTHENTICATED", "", "", ""),
     ]
     assert calls[0]["request_id"] == "r5"
     assert len(calls[0]["trace_id"]) == 32
