@@ -71,9 +71,10 @@ def running_issuer() -> Iterator[Issuer]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             issuer.requests += 1
-            status, body = issuer.answer or (200, json.dumps({"keys": issuer.published}).encode())
+            good = (200, json.dumps({"keys": issuer.published}).encode())
+            status, body = (issuer.answer or good) if self.path == PATH else good
             self.send_response(status)
-            self.send_header("Location", "/elsewhere")
+            self.send_header("Location", "/a/good/place")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

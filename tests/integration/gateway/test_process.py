@@ -1,6 +1,7 @@
 """The gateway as a process: its configuration, its health, its end."""
 
 import asyncio
+import json
 import os
 import secrets
 import signal
@@ -105,7 +106,7 @@ async def test_a_process_serves_and_ends_cleanly(database: DatabaseUrls, e5_fold
                 )
                 admin = await running.new_tenant("acme")
                 recall = recall_pb2.RecallRequest(parent="namespaces/default", query="李雷的秘密 birthday")
-                await running.memories.Recall(recall, metadata=bearer(admin))
+                await running.memories.Recall(recall, metadata=(*bearer(admin), ("x-request-id", "walk-7")))
             (vector,) = behind["retriever"].last.request.vectors
             assert len(vector.values) == 384 * 4
             metrics = await asyncio.to_thread(read, f"http://127.0.0.1:{metrics_port}/metrics")
@@ -118,7 +119,12 @@ async def test_a_process_serves_and_ends_cleanly(database: DatabaseUrls, e5_fold
                 process.kill()
                 await process.wait()
     logged = (tmp_path / "log").read_text()
-    assert '"method": "rearview.v1.MemoryService/Recall"' in logged
+    lines = [json.loads(line) for line in logged.splitlines() if line.startswith("{")]
+    (line,) = [line for line in lines if line.get("method") == "rearview.v1.MemoryService/Recall"]
+    assert (line["event"], line["code"], line["principal"], line["role"]) == ("call", "OK", "admin", "admin")
+    assert line["tenant"] == str(behind["retriever"].last.caller.tenant_id)
+    assert line["request_id"] == behind["retriever"].last.request_id == "walk-7"
+    assert line["trace_id"] in behind["retriever"].last.traceparent
     for never in ("李雷", "birthday", admin.split("_")[2], OPERATOR_KEY.split("_", 2)[2]):
         assert never not in logged + metrics
 

@@ -78,6 +78,14 @@ async def listing(address: str, credentials: grpc.ChannelCredentials | None) -> 
         return await code_of(call)
 
 
+async def refuses(address: str, credentials: grpc.ChannelCredentials | None) -> None:
+    """Check that a service does not even tell its health to a new client."""
+    async with open_channel(address, credentials=credentials) as channel:
+        stub: Any = health_pb2_grpc.HealthStub(channel)
+        check = stub.Check(health_pb2.HealthCheckRequest(), timeout=30)
+        assert await code_of(check) is grpc.StatusCode.UNAVAILABLE
+
+
 async def test_both_hops_are_encrypted_and_strangers_stay_outside(database: DatabaseUrls, tmp_path: Path) -> None:
     stranger = Authority("stranger")
     async with secured(database, tmp_path) as made:
@@ -94,10 +102,7 @@ async def test_both_hops_are_encrypted_and_strangers_stay_outside(database: Data
             grpc.ssl_channel_credentials(made.inner.pem),
             grpc.ssl_channel_credentials(made.inner.pem, theirs.key, theirs.certificate),
         ):
-            async with open_channel(behind.address, credentials=credentials) as channel:
-                stub: Any = health_pb2_grpc.HealthStub(channel)
-                check = stub.Check(health_pb2.HealthCheckRequest(), timeout=30)
-                assert await code_of(check) is grpc.StatusCode.UNAVAILABLE
+            await refuses(behind.address, credentials)
         assert len(behind.calls) == before
 
 
@@ -132,22 +137,20 @@ async def test_certificates_are_replaced_while_calls_go_on(
         # Behind: both authorities are trusted, then everybody gets a new certificate, then the old one is dropped.
         new = Authority("inner, next year")
         both = made.inner.pem + new.pem
-        old_gateway = made.inner.issue("gateway")
+        old = made.inner.issue("gateway")
         made.services_files.put(made.inner.issue("services"), both)
-        made.gateway_files.put(old_gateway, both)
+        made.gateway_files.put(old, both)
         assert await made.through() is grpc.StatusCode.OK
         made.services_files.put(new.issue("services"), both)
         made.gateway_files.put(new.issue("gateway"), both)
         assert await made.through() is grpc.StatusCode.OK
+        behind = made.gateway.retriever
+        await behind.die()  # so that nothing goes on over a connection of before
         made.services_files.put(new.issue("services"), new.pem)
         made.gateway_files.put(new.issue("gateway"), new.pem)
-        assert await made.through() is grpc.StatusCode.OK
-        behind = made.gateway.retriever
-        credentials = grpc.ssl_channel_credentials(new.pem, old_gateway.key, old_gateway.certificate)
-        async with open_channel(behind.address, credentials=credentials) as channel:
-            stub: Any = health_pb2_grpc.HealthStub(channel)
-            check = stub.Check(health_pb2.HealthCheckRequest(), timeout=30)
-            assert await code_of(check) is grpc.StatusCode.UNAVAILABLE
+        async with behind.serving():
+            assert await made.through() is grpc.StatusCode.OK
+            await refuses(behind.address, grpc.ssl_channel_credentials(new.pem, old.key, old.certificate))
 
 
 async def test_files_that_are_no_good_change_nothing(

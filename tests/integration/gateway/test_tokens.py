@@ -175,6 +175,7 @@ ATTACKS: dict[str, tuple[Callable[[Issuer], str], str]] = {
     "key set as a secret": (lambda i: with_secret(i, json.dumps(i.published[0]).encode()), "algorithm"),
     "empty secret": (lambda i: with_secret(i, b""), "algorithm"),
     "an algorithm that is not allowed": (lambda i: for_acme(i, "first", "PS256"), "algorithm"),
+    "another algorithm of a key for any": (lambda i: for_acme(i, "any", "PS256"), "algorithm"),
     "a key of another algorithm": (lambda i: for_acme(i, "first", headers={"kid": "curve"}), "algorithm"),
     "changed claims": (tampered, "signature"),
     "a stranger's key": (of_a_stranger, "signature"),
@@ -230,6 +231,7 @@ async def test_attacks_are_refused_and_told(attacked: RunningGateway, crooked: I
 def crooked() -> Iterator[Issuer]:
     with running_issuer() as running:
         running.new_key("curve", "ES256")
+        del running.new_key("any")["alg"]
         yield running
 
 

@@ -7,7 +7,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from hypothesis import given
 from hypothesis import strategies as st
-from jwt.algorithms import RSAAlgorithm
+from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
 from rearview.adapters.jwks.key_set import parse_key_set
 from tests.support.issuer import Issuer
@@ -61,7 +61,8 @@ def test_each_key_serves_the_algorithms_of_its_kind_and_no_other() -> None:
         changed(RSA, n=MISSING),
         changed(RSA, n="%%%"),
         changed(RSA, kty=MISSING),
-        changed(RSA, d="AQAB"),
+        changed({**RSA, **RSAAlgorithm.to_jwk(ISSUER.private_keys["rsa"], as_dict=True)}, key_ops=["sign", "verify"]),
+        {**CURVE, **ECAlgorithm.to_jwk(ISSUER.private_keys["curve"], as_dict=True)},
         "a key",
     ],
 )
