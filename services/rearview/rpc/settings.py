@@ -1,6 +1,7 @@
 """Settings read from the environment, and the kinds of values that several have: where one listens, is reached."""
 
 import re
+from ipaddress import ip_address
 from typing import Annotated
 
 from pydantic import AfterValidator
@@ -34,6 +35,14 @@ Target = Annotated[str, AfterValidator(_target)]
 def host_of(listen: str) -> str:
     """Return the host of `host:port`, an IPv6 address without its brackets."""
     return listen.rpartition(":")[0].strip("[]")
+
+
+def is_loopback(host: str) -> bool:
+    """True if only this machine reaches a host. Names other than `localhost` may stand for anything."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 class Settings(BaseSettings):

@@ -1,12 +1,11 @@
 """What a service is told of TLS, and of doing without it."""
 
-from ipaddress import ip_address
 from pathlib import Path
 from typing import ClassVar
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from rearview.rpc.settings import Listen, Settings, host_of
+from rearview.rpc.settings import Listen, Settings, host_of, is_loopback
 
 
 class ServedTlsConfig(Settings):
@@ -55,18 +54,9 @@ class ServedTlsConfig(Settings):
     @classmethod
     def _plain_stays_on_the_loopback(cls, allowed: bool, info: ValidationInfo) -> bool:
         listen, certificate = info.data.get("listen"), info.data.get("tls_cert_file", "")
-        if listen is not None and certificate is None and not allowed and not _is_loopback(host_of(listen)):
+        if listen is not None and certificate is None and not allowed and not is_loopback(host_of(listen)):
             raise ValueError(
                 "must be true to serve without TLS beyond the loopback; or set REARVIEW_TLS_CERT_FILE, or listen on "
                 "127.0.0.1"
             )
         return allowed
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

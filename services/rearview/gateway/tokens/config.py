@@ -1,13 +1,12 @@
 """Whose tokens are accepted, and what their claims are called."""
 
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, FilePath, ValidationInfo, field_validator
 
-from rearview.rpc.settings import Settings
+from rearview.rpc.settings import Settings, is_loopback
 
 ASYMMETRIC = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """The only algorithms that can be allowed: none in which what checks a signature could also make one."""
@@ -25,18 +24,11 @@ def _keys(place: str) -> str:
     if url.scheme in {"http", "https"}:
         if url.hostname is None or url.username is not None:
             raise ValueError("must be an https URL without a user, or the path of a file")
-        if url.scheme == "http" and not _is_loopback(url.hostname):
+        if url.scheme == "http" and not is_loopback(url.hostname):
             raise ValueError("must be an https URL: whoever can alter the keys on their way can make tokens")
     elif not Path(place).is_file():
         raise ValueError("must be an https URL or the path of a file that exists")
     return place
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 class TokenConfig(Settings):
