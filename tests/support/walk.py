@@ -186,8 +186,10 @@ class Walk:
             include_metadata=True,
         )
         allowed = all(self.may_read(agent, name) for name in wanted)
-        answer = await self._call(self._memories.Recall, request, agent, allowed=allowed)
-        if answer is not None:
+        for _ in range(2):  # the second time the cache may answer
+            answer = await self._call(self._memories.Recall, request, agent, allowed=allowed)
+            if answer is None:
+                return
             self.counts["answers from the cache"] += answer.cache.hit
             self._names.traces = [*self._names.traces, answer.trace][-200:]
 
