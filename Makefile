@@ -9,7 +9,7 @@ PROTOS := $(sort $(shell cd protos && find . -name '*.proto' | sed 's|^\./||'))
 SERVICE_PROTOS := $(sort $(shell cd protos && grep -rl '^service ' . | sed 's|^\./||'))
 GOOGLE_PROTOS = $(shell $(BIN)/python -c "import google.api, pathlib; print(pathlib.Path(google.api.__path__[0]).parents[1])")
 
-.PHONY: help venv demo test check up down bench protos chart chart-tools check-chart images e2e-containers loadtest loadtest-tools clean
+.PHONY: help venv demo test check up down bench protos isolation chart chart-tools check-chart images e2e-containers loadtest loadtest-tools clean
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -90,6 +90,9 @@ images: ## Build the images; needs buildah. BASE names another base image than t
 
 e2e-containers: $(VENV)/.tests $(CHART_BIN)/helm ## Build the images and run the rendered chart under Podman, end to end.
 	$(BIN)/python -m pytest --quiet tests/e2e/test_containers.py
+
+isolation: $(VENV)/.tests ## Walk 10,000 random steps of four agents of two tenants: nobody sees what is not theirs.
+	REARVIEW_WALK_STEPS=10000 $(BIN)/python -m pytest --quiet --timeout 3600 tests/acceptance/test_random_walk.py
 
 $(LOADTEST_BIN)/locust: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-loadtest

@@ -12,7 +12,7 @@ from rearview.gateway.config import GatewayConfig
 from rearview.lifecycle.config import LifecycleConfig
 from rearview.migrate.config import MigrateConfig
 from rearview.retriever.config import RetrieverConfig
-from rearview.rpc.service_config import ENVIRONMENT_PREFIX
+from rearview.rpc.settings import ENVIRONMENT_PREFIX
 from rearview.writer.config import WriterConfig
 
 CONFIGS: Mapping[str, type[BaseSettings]] = {

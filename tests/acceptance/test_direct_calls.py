@@ -12,13 +12,14 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from rearview.client import Client, Turn
-from rearview.domain.errors import CredentialInvalid, CredentialMissing, NamespaceDenied
+from rearview.domain.errors import CredentialInvalid, CredentialMissing, NamespaceDenied, RoleInsufficient
 from rearview.domain.ids import new_id
 from rearview.domain.principal import Access, Caller, NamespaceAccess, Role
 from rearview.embedded.secrets import SecretsFile
 from rearview.internal.v1 import lifecycle_service_pb2, retriever_service_pb2, writer_service_pb2
 from rearview.rpc.identity import IDENTITY_KEY, sign_identity
-from rearview.v1 import event_pb2
+from rearview.rpc.internal_keys import parse_internal_keys
+from rearview.v1 import event_pb2, forget_pb2
 from rearview.v1 import memory_service_pb2 as messages
 from tests.support.client_steps import namespace_of, refused
 from tests.support.supervised_stack import SupervisedStack
@@ -66,10 +67,19 @@ def a_caller(namespace: str = "default", access: Access = Access.WRITE) -> Calle
     return Caller(new_id(), "somebody", Role.ADMIN, {namespace: NamespaceAccess(new_id(), access)})
 
 
-def claims(**changes: object) -> dict[str, object]:
+def path(service: str, method: str) -> str:
+    return f"/{SERVICES[service].full_name}/{method}"
+
+
+def identity_for(caller: Caller, key: str, service: str, method: str, *, ttl_seconds: int = 30) -> str:
+    return sign_identity(caller, parse_internal_keys(key), service, path(service, method), ttl_seconds=ttl_seconds)
+
+
+def claims(service: str, method: str, **changes: object) -> dict[str, object]:
     now = int(time.time())
     return {
-        "aud": "rearview-internal",
+        "aud": f"rearview-internal/{service}",
+        "method": path(service, method),
         "iat": now,
         "exp": now + 30,
         "sub": "somebody",
@@ -102,23 +112,33 @@ def test_an_api_key_is_no_identity(wires: dict[str, Wire], stack: SupervisedStac
 
 @pytest.mark.parametrize(
     "kind",
-    ["another key", "none", "expired", "another audience", "no tenant claim", "odd namespaces", "noise", "empty"],
+    [
+        *("another key", "none", "expired", "another audience", "another service", "another method", "no method"),
+        *("no tenant claim", "odd namespaces", "noise", "empty"),
+    ],
 )
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_forged_or_expired_identity(wires: dict[str, Wire], internal_key: str, service: str, kind: str) -> None:
-    without_tenant = claims()
-    del without_tenant["tenant"]
+    method, other = (found.name for found in SERVICES[service].methods[:2])
+    elsewhere = "retriever" if service != "retriever" else "writer"
+
+    def signed(*without: str, **changes: object) -> str:
+        made = {name: value for name, value in claims(service, method, **changes).items() if name not in without}
+        return jwt.encode(made, internal_key, algorithm="HS256")
+
     identity = {
-        "another key": sign_identity(a_caller(), OTHER_KEY),
-        "none": jwt.encode(claims(), "", algorithm="none"),
-        "expired": sign_identity(a_caller(), internal_key, ttl_seconds=-60),
-        "another audience": jwt.encode(claims(aud="somewhere-else"), internal_key, algorithm="HS256"),
-        "no tenant claim": jwt.encode(without_tenant, internal_key, algorithm="HS256"),
-        "odd namespaces": jwt.encode(claims(namespaces={"default": "write"}), internal_key, algorithm="HS256"),
+        "another key": identity_for(a_caller(), OTHER_KEY, service, method),
+        "none": jwt.encode(claims(service, method), "", algorithm="none"),
+        "expired": identity_for(a_caller(), internal_key, service, method, ttl_seconds=-60),
+        "another audience": signed(aud="somewhere-else"),
+        "another service": signed(aud=f"rearview-internal/{elsewhere}"),
+        "another method": identity_for(a_caller(), internal_key, service, other),
+        "no method": signed("method"),
+        "no tenant claim": signed("tenant"),
+        "odd namespaces": signed(namespaces={"default": "write"}),
         "noise": "a.b.c",
         "empty": "",
     }[kind]
-    method = SERVICES[service].methods[0].name
     with refused(CredentialMissing if kind == "empty" else CredentialInvalid):
         call(wires, service, method, b"", identity)
 
@@ -132,12 +152,14 @@ def test_an_identity_reaches_the_namespaces_in_it_only(
     append = messages.AppendEventsRequest(
         parent=session, events=[event_pb2.Event(role=event_pb2.ROLE_USER, content="smuggled in")]
     )
-    elsewhere = sign_identity(a_caller("another"), internal_key)
-    with refused(NamespaceDenied):
-        call(wires, "writer", "AppendEvents", append, elsewhere)
-    with refused(NamespaceDenied):
-        call(wires, "retriever", "ListEvents", messages.ListEventsRequest(parent=session), elsewhere)
-    reader = sign_identity(a_caller(namespace, Access.READ), internal_key)
+    for service, method, request in (
+        ("writer", "AppendEvents", append),
+        ("retriever", "ListEvents", messages.ListEventsRequest(parent=session)),
+    ):
+        elsewhere = identity_for(a_caller("another"), internal_key, service, method)
+        with refused(NamespaceDenied):
+            call(wires, service, method, request, elsewhere)
+    reader = identity_for(a_caller(namespace, Access.READ), internal_key, "writer", "AppendEvents")
     with refused(NamespaceDenied):
         call(wires, "writer", "AppendEvents", append, reader)
     assert [event.content for event in client.list_events("s")] == ["只有自己人看得到。"]
@@ -145,10 +167,18 @@ def test_an_identity_reaches_the_namespaces_in_it_only(
 
 def test_the_operators_identity_reaches_nothing(wires: dict[str, Wire], internal_key: str, client: Client) -> None:
     namespace = namespace_of(client)
-    identity = sign_identity(
-        Caller(None, "operator", Role.OPERATOR, {namespace: NamespaceAccess(UUID(int=1), Access.WRITE)}), internal_key
-    )
-    with refused(NamespaceDenied):
+    operator = Caller(None, "operator", Role.OPERATOR, {namespace: NamespaceAccess(UUID(int=1), Access.WRITE)})
+    identity = identity_for(operator, internal_key, "retriever", "ListSessions")
+    with refused(RoleInsufficient):
         call(
             wires, "retriever", "ListSessions", messages.ListSessionsRequest(parent=f"namespaces/{namespace}"), identity
         )
+
+
+def test_a_reader_s_identity_is_not_a_writer_s(wires: dict[str, Wire], internal_key: str, client: Client) -> None:
+    namespace = namespace_of(client)
+    reached = {namespace: NamespaceAccess(UUID(int=1), Access.WRITE)}
+    reader = Caller(new_id(), "reader", Role.READ, reached)
+    forget = forget_pb2.ForgetRequest(parent=f"namespaces/{namespace}", query="anything")
+    with refused(RoleInsufficient):
+        call(wires, "writer", "Forget", forget, identity_for(reader, internal_key, "writer", "Forget"))

@@ -22,7 +22,8 @@ from rearview.mcp_adapter.config import McpConfig
 from rearview.mcp_adapter.http import METADATA_PATH
 from rearview.mcp_adapter.tools import TOOLS
 from tests.support.document_blocks import blocks, marks
-from tests.support.mcp_adapter import free_port, until_alive
+from tests.support.mcp_adapter import until_alive
+from tests.support.ports import free_port
 from tests.support.supervised_stack import ROOT, SupervisedStack, environment
 
 DOCUMENT = ROOT / "docs/mcp.md"

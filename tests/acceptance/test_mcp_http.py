@@ -13,7 +13,8 @@ from rearview.client import Client
 from rearview.domain.ids import new_id
 from rearview.evaluation.ingest import fresh_namespace
 from tests.acceptance.mcp_wire import JSON_AND_STREAM, PROTOCOL, WireSession, initialize, request, search
-from tests.support.mcp_adapter import HttpAdapter, free_port
+from tests.support.mcp_adapter import HttpAdapter
+from tests.support.ports import free_port
 from tests.support.supervised_stack import SupervisedStack
 
 POLL_SECONDS = 0.2

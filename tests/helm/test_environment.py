@@ -64,6 +64,39 @@ def test_settings_reach_the_services_that_read_them_and_own_ones_come_first(monk
     assert "REARVIEW_EMBEDDER" not in found["rv-rearview-retriever retriever"]
 
 
+def test_services_prove_themselves_to_each_other_or_say_that_they_do_not() -> None:
+    documents: list[dict[str, Any]] = manifests(values_set("internal-tls"))
+    for name, variables in environments(documents).items():
+        service = name.split()[-1]
+        files = {variable: value for variable, value in variables.items() if variable.endswith("_FILE")}
+        if service == "migrate":
+            continue
+        prefix, authorities = ("SERVICES", "CA") if service == "gateway" else ("TLS", "CLIENT_CA")
+        assert files == {
+            f"REARVIEW_{prefix}_CERT_FILE": "/etc/rearview/tls/tls.crt",
+            f"REARVIEW_{prefix}_KEY_FILE": "/etc/rearview/tls/tls.key",
+            f"REARVIEW_{prefix}_{authorities}_FILE": "/etc/rearview/tls/ca.crt",
+        }
+        # Callers' TLS ends at the edge, so the gateway alone serves its pod's address in plain.
+        assert ("REARVIEW_ALLOW_PLAINTEXT" in variables) == (service == "gateway")
+    for document in documents:
+        if document["kind"] != "Deployment":
+            continue
+        pod = document["spec"]["template"]["spec"]
+        container = pod["containers"][0]
+        if container["name"] not in CONFIGS or container["name"] == "migrate":
+            continue
+        probed = "50051" if container["name"] == "gateway" else "50059"
+        for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+            assert str(container[probe]["grpc"]["port"]) == probed
+        (volume,) = [volume for volume in pod["volumes"] if volume["name"] == "internal-tls"]
+        assert volume["secret"]["secretName"] == f"rv-rearview-{container['name']}-internal-tls"
+    told = environments(manifests(values_set("plain")))
+    assert {values["REARVIEW_ALLOW_PLAINTEXT"] for name, values in told.items() if "migrate" not in name} == {"true"}
+    refused = environments(manifests(values_set("plain"), "--set-json", 'writer.settings={"allowPlaintext": false}'))
+    assert refused["rv-rearview-writer writer"]["REARVIEW_ALLOW_PLAINTEXT"] == "false"
+
+
 def test_writers_are_parted_by_role() -> None:
     found = environments(manifests(values_set("ha")))
     roles = {name.split()[0]: values.get("REARVIEW_WRITER_ROLE") for name, values in found.items() if "writer" in name}

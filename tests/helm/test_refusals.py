@@ -67,6 +67,16 @@ REFUSED = [
     pytest.param({"tls": {"mode": "selfSigned"}}, "/tls/mode': value must be one of", id="tls-mode"),
     pytest.param({"tls": {"mode": "existing"}}, "/tls/existingSecret': minLength", id="tls-without-secret"),
     pytest.param({"tls": {"mode": "certManager"}}, "/tls/issuerRef/name': minLength", id="tls-without-issuer"),
+    pytest.param({"internalTls": {"mode": "mesh"}}, "/internalTls/mode': value must be one of", id="internal-tls-mode"),
+    pytest.param(
+        {"internalTls": {"mode": "existing"}}, "/internalTls/existingSecret': minLength", id="internal-secret"
+    ),
+    pytest.param({"internalTls": {"mode": "certManager"}}, "/internalTls/issuerRef/name': minLength", id="no-issuer"),
+    pytest.param(
+        {"mcp": {"enabled": True}, "gateway": {"settings": {"tlsCertFile": "/c/tls.crt", "tlsKeyFile": "/c/tls.key"}}},
+        "the MCP server calls the gateway within the pod in plain",
+        id="tls-between-mcp-and-gateway",
+    ),
     pytest.param({"mcp": {"port": 70_000}}, "/mcp/port': maximum: got 70,000, want 65,535", id="port"),
     pytest.param({"s3": {"bucket": "My_Bucket"}}, "/s3/bucket': 'My_Bucket' does not match", id="bucket"),
     pytest.param({"s3": {"endpoint": "https://s3"}}, "/s3/endpoint': 'https://s3' does not match", id="s3-endpoint"),

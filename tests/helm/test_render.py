@@ -50,7 +50,10 @@ def test_what_kubernetes_does_not_know_is_refused(rendered: Path, tmp_path: Path
 
 
 def test_the_sets_are_the_promised_ones() -> None:
-    promised = {"kind", "minikube", "ha", "external", "tls", "tls-existing", "no-mcp", "minimal", "airgap", "plain"}
+    promised = {
+        *("kind", "minikube", "ha", "external", "tls", "tls-existing", "internal-tls", "internal-tls-existing"),
+        *("no-mcp", "minimal", "airgap", "plain"),
+    }
     assert {values.stem for values in VALUE_SETS} == promised
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
+from tests.support.ports import free_port
 from tests.support.supervised_stack import ROOT, environment
 
 WAIT_SECONDS = 60.0
@@ -24,14 +24,6 @@ CALL_SECONDS = 60.0
 # The first write of a stack loads models; a busy machine takes its time.
 _PATIENT = {"REARVIEW_MCP_CALL_TIMEOUT_SECONDS": "45"}
 COMMAND = ("-m", "rearview.cli", "mcp")
-
-
-def free_port() -> int:
-    """Return a port of the loopback on which nothing listens."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def until_alive(base: str, runs: Callable[[], bool] = lambda: True) -> None:

@@ -15,6 +15,7 @@ from rearview.domain.principal import Caller
 from rearview.internal.v1 import lifecycle_service_pb2, retriever_service_pb2, writer_service_pb2
 from rearview.rpc.call_context import current_caller, current_request_id, time_left_seconds
 from rearview.rpc.interceptors import ErrorInterceptor, IdentityInterceptor
+from rearview.rpc.internal_keys import parse_internal_keys
 
 SERVICES = {
     "writer": writer_service_pb2.DESCRIPTOR.services_by_name["WriterService"],
@@ -45,6 +46,7 @@ class RecordingBackend:
     port: int = 0
     calls: list[RecordedCall] = field(default_factory=list)
     answers: dict[str, Any] = field(default_factory=dict)
+    credentials: Callable[[], grpc.ServerCredentials] | None = None
     delay_seconds: float = 0.0
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
     cut_off: asyncio.Event = field(default_factory=asyncio.Event)
@@ -61,12 +63,18 @@ class RecordingBackend:
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
         """Serve on `port` (a free one at first) as long as the context lasts."""
-        server = grpc.aio.server(interceptors=[ErrorInterceptor(), IdentityInterceptor(self.internal_key)])
+        server = grpc.aio.server(
+            interceptors=[ErrorInterceptor(), IdentityInterceptor(self.name, parse_internal_keys(self.internal_key))]
+        )
         self._register(server)
         servicer = health.aio.HealthServicer()
         await servicer.set("", health_pb2.HealthCheckResponse.SERVING)
         health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
-        self.port = server.add_insecure_port(self.address)
+        self.port = (
+            server.add_insecure_port(self.address)
+            if self.credentials is None
+            else server.add_secure_port(self.address, self.credentials())
+        )
         await server.start()
         self._server = server
         try:
@@ -143,10 +151,12 @@ class RecordingBackend:
 
 
 @asynccontextmanager
-async def three_backends(internal_key: str) -> AsyncIterator[dict[str, RecordingBackend]]:
+async def three_backends(
+    internal_key: str, credentials: Callable[[], grpc.ServerCredentials] | None = None
+) -> AsyncIterator[dict[str, RecordingBackend]]:
     """Serve a writer, a retriever and a lifecycle service; by name."""
     async with AsyncExitStack() as stack:
-        backends = {name: RecordingBackend(name, internal_key) for name in SERVICES}
+        backends = {name: RecordingBackend(name, internal_key, credentials=credentials) for name in SERVICES}
         for backend in backends.values():
             await stack.enter_async_context(backend.serving())
         yield backends

@@ -2,11 +2,12 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import grpc
 import grpc.aio
 from pydantic import SecretStr
 
@@ -94,13 +95,19 @@ async def running_gateway(
     internal_key: str | None = None,
     model: Embedder | None = None,
     retriever_address: str | None = None,
+    authorities: bytes | None = None,
+    behind_credentials: Callable[[], grpc.ServerCredentials] | None = None,
     **settings: Any,
 ) -> AsyncIterator[RunningGateway]:
     """Serve a gateway on a free port as long as the context lasts; with a real model (closed with the gateway), and a
-    real retriever of the same internal key, where they are given."""
+    real retriever of the same internal key, where they are given.
+
+    `authorities` (PEM) are those that a client of a gateway with TLS trusts.
+    """
+    credentials = None if authorities is None else grpc.ssl_channel_credentials(authorities)
     internal_key = internal_key or secrets.token_urlsafe(32)
     stop, started = asyncio.Event(), asyncio.get_running_loop().create_future()
-    async with three_backends(internal_key) as behind:
+    async with three_backends(internal_key, behind_credentials) as behind:
         config = GatewayConfig(
             listen="127.0.0.1:0",
             database_url=SecretStr(database.service),
@@ -123,7 +130,7 @@ async def running_gateway(
                 await serving
             port = await started
             embedder.queries.clear()
-            async with open_channel(f"127.0.0.1:{port}") as channel:
+            async with open_channel(f"127.0.0.1:{port}", credentials=credentials) as channel:
                 yield RunningGateway(
                     port, channel, behind["writer"], behind["retriever"], behind["lifecycle"], embedder
                 )

@@ -4,6 +4,7 @@ Fixtures for integration tests:
 
 - `real_servers`: `Endpoints` of the session's stack (superuser, owner, service and operator URLs, and so on).
 - `database`: a fresh database with the schema in it, `DatabaseUrls` for each role; dropped after the test.
+- `module_database`: the same, one for a module.
 - `empty_database`: the same without the schema (extensions only), for tests of migrations.
 - `redis_url`: Valkey, emptied before the test.
 - `bucket`: a fresh S3 bucket, `BucketAddress`; removed after the test.
@@ -99,6 +100,12 @@ def migrated_template(real_stack: SupervisedStack) -> str:
 @pytest.fixture
 def database(real_servers: Endpoints, migrated_template: str) -> Iterator[DatabaseUrls]:
     """A fresh database with the schema in it."""
+    yield from _fresh_database(real_servers, migrated_template)
+
+
+@pytest.fixture(scope="module")
+def module_database(real_servers: Endpoints, migrated_template: str) -> Iterator[DatabaseUrls]:
+    """A fresh database with the schema in it, for all tests of a module: those that leave nothing behind."""
     yield from _fresh_database(real_servers, migrated_template)
 
 

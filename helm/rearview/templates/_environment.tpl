@@ -14,12 +14,39 @@ Which variables a service reads stands in files/services.yaml, which is generate
 {{- range $facts.places }}
 {{ . }}: {{ include "rearview.place" (dict "root" $.root "variable" . "service" $.service "role" $.role) | quote }}
 {{- end }}
-{{- $settings := merge (dict) .settings .root.Values.settings }}
+{{- $settings := include "rearview.settings" (dict "root" .root "service" .service "settings" .settings) | fromYaml }}
 {{- range $key, $variable := $facts.settings }}
 {{- if hasKey $settings $key }}
 {{ $variable }}: {{ include "rearview.scalar" (get $settings $key) | quote }}
 {{- end }}
 {{- end }}
+{{- end -}}
+
+{{/*
+What a service is set to: its own settings, then those of all, then what follows from internalTls. Without TLS a
+service serves beyond the loopback only if that is said; who may reach it then is left to the network policies.
+*/}}
+{{- define "rearview.settings" -}}
+{{- $settings := merge (dict) .settings .root.Values.settings -}}
+{{- $secured := ne .root.Values.internalTls.mode "none" -}}
+{{- $files := dict "CertFile" "tls.crt" "KeyFile" "tls.key" -}}
+{{- $derived := dict -}}
+{{- if and $secured (eq .service "gateway") -}}
+{{- range $key, $file := merge $files (dict "CaFile" "ca.crt") }}{{ $_ := set $derived (printf "services%s" $key) (printf "/etc/rearview/tls/%s" $file) }}{{ end -}}
+{{- else if $secured -}}
+{{- range $key, $file := merge $files (dict "ClientCaFile" "ca.crt") }}{{ $_ := set $derived (printf "tls%s" $key) (printf "/etc/rearview/tls/%s" $file) }}{{ end -}}
+{{- $_ := set $derived "healthPort" (include "rearview.port" "health" | int) -}}
+{{- end -}}
+{{- if not (or (hasKey $settings "tlsCertFile") (hasKey $derived "tlsCertFile")) }}{{ $_ := set $derived "allowPlaintext" true }}{{ end -}}
+{{- range $key, $value := $derived }}{{ if not (hasKey $settings $key) }}{{ $_ := set $settings $key $value }}{{ end }}{{ end -}}
+{{ toYaml $settings }}
+{{- end -}}
+
+{{/* The Secret with a service's certificate for internalTls. Call with (dict "root" $ "service" name). */}}
+{{- define "rearview.internalTlsSecret" -}}
+{{- if eq .root.Values.internalTls.mode "existing" -}}{{ .root.Values.internalTls.existingSecret }}
+{{- else -}}{{ include "rearview.fullname" .root }}-{{ .service }}-internal-tls
+{{- end -}}
 {{- end -}}
 
 {{- define "rearview.place" -}}

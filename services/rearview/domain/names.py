@@ -7,6 +7,7 @@ from uuid import UUID
 from rearview.domain.errors import InvalidFields, invalid_field
 
 NAMESPACE_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
+PRINCIPAL_ID = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}", re.ASCII)
 SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,127}", re.ASCII)
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
 _LONGEST_NAME = 512

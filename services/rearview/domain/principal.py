@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from uuid import UUID
 
+from rearview.domain.errors import RoleInsufficient
+
 
 class Role(StrEnum):
     """What a principal may do. A tenant's roles are ordered; the operator stands beside them, not above."""
@@ -19,6 +21,21 @@ class Role(StrEnum):
             return self is required
         order = (Role.READ, Role.WRITE, Role.ADMIN)
         return order.index(self) >= order.index(required)
+
+
+def check_role(role: Role, required: Role, method: str) -> None:
+    """Check that a principal of a role may call a method (`/package.Service/Method`).
+
+    Raises:
+        RoleInsufficient: it may not.
+    """
+    if not role.includes(required):
+        raise RoleInsufficient(
+            f"the method needs the role {required.value}, the caller has the role {role.value}",
+            method=method,
+            required_role=required.value,
+            role=role.value,
+        )
 
 
 class Access(StrEnum):

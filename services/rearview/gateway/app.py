@@ -7,6 +7,8 @@ from datetime import timedelta
 
 import grpc.aio
 
+from rearview.adapters.jwks.cached_keys import CachedSigningKeys
+from rearview.adapters.jwks.sources import open_source
 from rearview.adapters.models.registry import embedder_settings, open_embedder
 from rearview.adapters.postgres.credentials import PostgresApiKeyStore, PostgresCredentialStore
 from rearview.adapters.postgres.database import Database
@@ -34,6 +36,9 @@ from rearview.gateway.lifecycle_servicer import LifecycleServicer
 from rearview.gateway.memory_servicer import MemoryServicer
 from rearview.gateway.namespace_servicer import NamespaceServicer
 from rearview.gateway.tenant_servicer import TenantServicer
+from rearview.gateway.tokens.claims import ClaimNames
+from rearview.gateway.tokens.config import names_in
+from rearview.gateway.tokens.verify_token import TokenVerifier
 from rearview.internal.v1.lifecycle_service_pb2_grpc import LifecycleServiceStub
 from rearview.internal.v1.retriever_service_pb2_grpc import RetrieverServiceStub
 from rearview.internal.v1.writer_service_pb2_grpc import WriterServiceStub
@@ -43,7 +48,8 @@ from rearview.language.pii import PatternRedactor
 from rearview.language.query_reader import LanguageQueryReader
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.embedder import Embedder
-from rearview.rpc.channel import open_channel
+from rearview.rpc.certificates import CertificateFiles
+from rearview.rpc.service_channel import ServiceChannel
 from rearview.rpc.service_process import service_process
 from rearview.telemetry.metrics import Metrics
 from rearview.v1 import lifecycle_pb2, memory_service_pb2, namespace_pb2, tenant_pb2
@@ -90,7 +96,7 @@ async def _open_cache(
         ),
         embedding,
         AnswerKeyMaker(
-            config.internal_key.get_secret_value().encode(),
+            config.internal_keys.signing,
             generation_id=generation.generation_id,
             lexicon_version=canonicaliser.version,
         ),
@@ -98,6 +104,43 @@ async def _open_cache(
         metrics,
         cosine=generation.thresholds.cache_cosine if config.cache_cosine is None else config.cache_cosine,
         lifetime=timedelta(seconds=config.cache_seconds),
+    )
+
+
+def _services_certificates(config: GatewayConfig) -> CertificateFiles | None:
+    if config.services_cert_file is None or config.services_key_file is None:
+        return None
+    return CertificateFiles(config.services_cert_file, config.services_key_file, config.services_ca_file)
+
+
+async def _open_tokens(
+    config: GatewayConfig, clock: Clock, metrics: Metrics, stack: AsyncExitStack
+) -> TokenVerifier | None:
+    if config.jwt_issuer is None or config.jwt_audience is None or config.jwt_keys is None:
+        return None
+    reads = metrics.counter("token_key_reads", "Readings of the keys that tokens are checked with.", ("outcome",))
+    keys = CachedSigningKeys(
+        await stack.enter_async_context(open_source(config.jwt_keys, config.jwt_keys_ca_file)),
+        refresh_seconds=config.jwt_refresh_seconds,
+        retry_seconds=config.jwt_retry_seconds,
+        on_refresh=lambda outcome: reads.labels(outcome).inc(),
+    )
+    stack.push_async_callback(keys.close)
+    return TokenVerifier(
+        keys,
+        clock,
+        issuer=config.jwt_issuer,
+        audience=config.jwt_audience,
+        algorithms=names_in(config.jwt_algorithms),
+        leeway_seconds=config.jwt_leeway_seconds,
+        longest_seconds=config.jwt_longest_seconds,
+        names=ClaimNames(
+            config.jwt_principal_claim,
+            config.jwt_tenant_claim,
+            config.jwt_roles_claim,
+            config.jwt_namespaces_claim,
+            config.jwt_grants_claim,
+        ),
     )
 
 
@@ -118,7 +161,7 @@ async def run_gateway(
         Unavailable: the address cannot be bound.
     """
     clock = clock or SystemClock()
-    internal_key = config.internal_key.get_secret_value()
+    keys = config.internal_keys
     async with AsyncExitStack() as stack:
         process = stack.enter_context(service_process(SERVICE, config))
         # Neither waits for PostgreSQL: the services of a stack may start in any order, and health tells.
@@ -139,7 +182,7 @@ async def run_gateway(
             )
         )
         channels: dict[ServiceName, grpc.aio.Channel] = {
-            name: await stack.enter_async_context(open_channel(address))
+            name: await stack.enter_async_context(ServiceChannel(address, _services_certificates(config)))
             for name, address in (
                 (ServiceName.WRITER, config.writer_address),
                 (ServiceName.RETRIEVER, config.retriever_address),
@@ -160,17 +203,18 @@ async def run_gateway(
         stack.push_async_callback(embedding.close)
 
         cache = await _open_cache(config, database, model, embedding, clock, process.metrics, stack)
+        tokens = await _open_tokens(config, clock, process.metrics, stack)
         operator_key = config.operator_key.get_secret_value() if config.operator_key else None
         authorizer = Authorizer(
-            Authenticator(PostgresCredentialStore(database), operator_key, clock),
+            Authenticator(PostgresCredentialStore(database), operator_key, clock, tokens),
             PostgresNamespaceDirectory(database),
             ACCESS_RULES,
             AllViolations(clock),
         )
         namespaces = PostgresNamespaceStore(database)
         display_names = DisplayNames(PatternRedactor())
-        page_key = internal_key.encode()
-        backends = {name: Backend(name.value, internal_key) for name in channels}
+        page_key = keys.signing
+        backends = {name: Backend(name.value, keys) for name in channels}
 
         def register(server: grpc.aio.Server) -> Sequence[str]:
             add_MemoryServiceServicer_to_server(

@@ -11,11 +11,10 @@ from rearview.domain.errors import (
     InvalidFields,
     NamespaceDenied,
     NotFound,
-    RoleInsufficient,
     invalid_field,
 )
 from rearview.domain.names import parse_identified
-from rearview.domain.principal import Access, Caller, NamespaceAccess
+from rearview.domain.principal import Access, Caller, NamespaceAccess, check_role
 from rearview.gateway.access_rules import About, AccessRule, Need
 from rearview.gateway.all_violations import AllViolations
 from rearview.gateway.authenticate import Authenticator, Credential
@@ -75,13 +74,7 @@ class Authorizer:
         rule = self._rules.get(method)
         if rule is None:
             raise FeatureNotOffered("this method is not offered", feature=method)
-        if not credential.role.includes(rule.role):
-            raise RoleInsufficient(
-                f"the method needs the role {rule.role.value}, this key has the role {credential.role.value}",
-                method=method,
-                required_role=rule.role.value,
-                role=credential.role.value,
-            )
+        check_role(credential.role, rule.role, method)
         _admitted.set(Admitted(credential, rule))
 
     async def caller_of(self, request: Any) -> Caller:

@@ -10,6 +10,8 @@ from rearview.domain.principal import Caller
 from rearview.rpc.call_context import time_left_seconds
 from rearview.rpc.errors import from_rpc_error
 from rearview.rpc.identity import identity_metadata
+from rearview.rpc.internal_keys import InternalKeys
+from rearview.rpc.service_channel import path_of
 
 # Taken off each deadline, so that the service behind reports its own overrun instead of being cut off.
 DEADLINE_MARGIN_SECONDS = 0.02
@@ -23,9 +25,9 @@ Response = TypeVar("Response")
 class Backend:
     """One service. Its errors come back as they were raised there; a dead one is Unavailable, by its name."""
 
-    def __init__(self, name: str, internal_key: str) -> None:
+    def __init__(self, name: str, keys: InternalKeys) -> None:
         self._name = name
-        self._internal_key = internal_key
+        self._keys = keys
 
     async def call(
         self,
@@ -35,7 +37,9 @@ class Backend:
     ) -> Response:
         """Return the answer to one request. Raises: whatever the service raised; Unavailable; DeadlineExceeded."""
         try:
-            return await method(request, timeout=self._timeout(UNARY_TIMEOUT_SECONDS), metadata=self._metadata(caller))
+            return await method(
+                request, timeout=self._timeout(UNARY_TIMEOUT_SECONDS), metadata=self._metadata(caller, method)
+            )
         except grpc.aio.AioRpcError as error:
             raise from_rpc_error(error, dependency=self._name) from error
 
@@ -46,7 +50,7 @@ class Backend:
         caller: Caller,
     ) -> AsyncIterator[Response]:
         """Yield the answers to one request, no faster than they are taken. Raises: as `call`."""
-        call = method(request, timeout=self._timeout(STREAM_TIMEOUT_SECONDS), metadata=self._metadata(caller))
+        call = method(request, timeout=self._timeout(STREAM_TIMEOUT_SECONDS), metadata=self._metadata(caller, method))
         try:
             async for response in call:
                 yield response
@@ -63,7 +67,9 @@ class Backend:
     ) -> Response:
         """Return the answer to a stream of requests. Raises: as `call`, and what reading the stream raised."""
         sent = _Sent(requests)
-        call = method(sent.items(), timeout=self._timeout(STREAM_TIMEOUT_SECONDS), metadata=self._metadata(caller))
+        call = method(
+            sent.items(), timeout=self._timeout(STREAM_TIMEOUT_SECONDS), metadata=self._metadata(caller, method)
+        )
         try:
             return await call
         except grpc.aio.AioRpcError as error:
@@ -79,8 +85,8 @@ class Backend:
             raise DeadlineExceeded(f"no time is left for {self._name}", stage=self._name)
         return min(left - DEADLINE_MARGIN_SECONDS, longest_seconds)
 
-    def _metadata(self, caller: Caller) -> Any:
-        return identity_metadata(caller, self._internal_key)
+    def _metadata(self, caller: Caller, method: object) -> Any:
+        return identity_metadata(caller, self._keys, self._name, path_of(method))
 
 
 class _Sent:

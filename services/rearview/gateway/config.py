@@ -1,11 +1,14 @@
 """The gateway's configuration, from the environment."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field, SecretStr
 
 from rearview.gateway.api_key import parse_key
-from rearview.rpc.service_config import EmbedderConfig, Listen, ServiceConfig, Target, VaultConfig
+from rearview.gateway.services_tls_config import ServicesTlsConfig
+from rearview.gateway.tokens.config import TokenConfig
+from rearview.rpc.service_config import EmbedderConfig, ServiceConfig, VaultConfig
+from rearview.rpc.settings import Listen, Target
 
 
 def _operator_key(key: SecretStr) -> SecretStr:
@@ -14,7 +17,7 @@ def _operator_key(key: SecretStr) -> SecretStr:
     return key
 
 
-class GatewayConfig(EmbedderConfig, VaultConfig, ServiceConfig):
+class GatewayConfig(TokenConfig, ServicesTlsConfig, EmbedderConfig, VaultConfig, ServiceConfig):
     """Read once; the variables carry the prefix `REARVIEW_`.
 
     Attributes:
@@ -28,6 +31,8 @@ class GatewayConfig(EmbedderConfig, VaultConfig, ServiceConfig):
         cache_cosine: the similarity of the centred vectors from which on two queries may share an answer; unless given,
             the one that the model was calibrated to.
     """
+
+    mutual: ClassVar[bool] = False
 
     listen: Listen = "127.0.0.1:50051"
     operator_database_url: SecretStr

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from rearview.domain.errors import CredentialInvalid, CredentialMissing
-from rearview.gateway.api_key import LONGEST_KEY
+from rearview.gateway.tokens.verify_token import LONGEST_TOKEN
 
 AUTHORIZATION = "authorization"
 API_KEY = "x-api-key"
@@ -12,7 +12,7 @@ _SCHEME = "bearer "
 
 
 def presented_credential(metadata: Iterable[tuple[str, str | bytes]]) -> str:
-    """Return the one key that the call carries, as `authorization: Bearer <key>` or as `x-api-key: <key>`.
+    """Return the one key or token that the call carries: `authorization: Bearer <key or token>`, `x-api-key: <key>`.
 
     Raises:
         CredentialMissing: there is none.
@@ -22,7 +22,7 @@ def presented_credential(metadata: Iterable[tuple[str, str | bytes]]) -> str:
     if not found:
         raise CredentialMissing("no credential came with the call; send `authorization: Bearer <key>`")
     name, value = found[0]
-    if len(found) > 1 or not isinstance(value, str) or len(value) > LONGEST_KEY + len(_SCHEME):
+    if len(found) > 1 or not isinstance(value, str) or len(value) > LONGEST_TOKEN + len(_SCHEME):
         raise invalid_credential()
     if name.lower() == API_KEY:
         return value

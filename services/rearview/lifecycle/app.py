@@ -87,7 +87,7 @@ async def run_lifecycle(
     """
     clock = clock or SystemClock()
     stopping = stop or asyncio.Event()
-    internal_key = config.internal_key.get_secret_value()
+    keys = config.internal_keys
     async with AsyncExitStack() as stack:
         process = stack.enter_context(service_process(SERVICE, config))
         url, prepares = config.database_url.get_secret_value(), config.prepared_statements
@@ -129,13 +129,13 @@ async def run_lifecycle(
                     clock,
                 ),
                 clock,
-                internal_key.encode(),
+                keys.signing,
                 sealing.verifier if sealing else None,
             )
             add_LifecycleServiceServicer_to_server(servicer, server)
             return SERVED
 
-        await process.serve(register, IdentityInterceptor(internal_key), on_started=on_started, stop=stopping)
+        await process.serve(register, IdentityInterceptor(SERVICE, keys), on_started=on_started, stop=stopping)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from pydantic import Field, SecretStr
 
-from rearview.rpc.service_config import Listen, ObjectStorageConfig, SecretKey, ServiceConfig
+from rearview.rpc.service_config import ObjectStorageConfig, SecretKey, ServiceConfig
+from rearview.rpc.settings import Listen
 
 
 class LifecycleConfig(ObjectStorageConfig, ServiceConfig):

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
 from rearview.client.connection import DEFAULT_ENDPOINTS
-from rearview.rpc.service_config import Listen, Settings
+from rearview.rpc.settings import Listen, Settings
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 

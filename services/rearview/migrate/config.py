@@ -2,7 +2,7 @@
 
 from pydantic import Field, SecretStr
 
-from rearview.rpc.service_config import Settings
+from rearview.rpc.settings import Settings
 
 
 class MigrateConfig(Settings):

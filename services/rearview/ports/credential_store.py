@@ -24,11 +24,28 @@ class StoredCredential:
     revoked_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class StoredTenant:
+    """What is known of a tenant before anybody speaks for it."""
+
+    tenant_id: UUID
+    disabled: bool
+    requests_per_second: int
+
+
 class CredentialStore(Protocol):
-    """Finds keys by the id that stands in them."""
+    """Finds keys by the id that stands in them, and the tenants that tokens name."""
 
     async def find(self, key_id: str) -> Sequence[StoredCredential]:
         """Return the keys of this id: none, one, or (ids being random) practically never more.
+
+        Raises:
+            Unavailable: the store does not answer.
+        """
+        ...
+
+    async def find_tenant(self, name: str) -> StoredTenant | None:
+        """Return the tenant of this name, None if there is none.
 
         Raises:
             Unavailable: the store does not answer.

@@ -5,13 +5,13 @@ epoch of the namespace. All methods raise Unavailable when the store does not an
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
 from rearview.domain.paging import Page, PageRequest
-from rearview.domain.principal import Caller, NamespaceAccess, Role
+from rearview.domain.principal import Access, Caller, NamespaceAccess, Role
 from rearview.domain.tenancy import ApiKey, Namespace, Tenant
 from rearview.domain.tenancy_changes import AccessGrant, NamespaceChanges, TenantChanges
 from rearview.domain.writing import RequestKey
@@ -19,12 +19,14 @@ from rearview.domain.writing import RequestKey
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Whose access is asked about. `namespaces` empty means wherever the principal has access."""
+    """Whose access is asked about. `namespaces` empty means wherever the principal has access; `grants` are those
+    that its credential brings, beside those that are stored."""
 
     tenant_id: UUID
     principal: str
     role: Role
     namespaces: tuple[str, ...] = ()
+    grants: Mapping[str, Access] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

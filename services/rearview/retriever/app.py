@@ -78,7 +78,7 @@ async def run_retriever(
         Unavailable: the address cannot be bound.
     """
     clock = clock or SystemClock()
-    internal_key = config.internal_key.get_secret_value()
+    keys = config.internal_keys
     async with AsyncExitStack() as stack:
         process = stack.enter_context(service_process(SERVICE, config))
         losses = process.metrics.counter(
@@ -122,10 +122,10 @@ async def run_retriever(
         use_cases = _use_cases(config, clock, recalling, reading, redis, traces, recorder, reranker, sampler, cold)
 
         def register(server: grpc.aio.Server) -> Sequence[str]:
-            add_RetrieverServiceServicer_to_server(RetrieverServicer(use_cases, clock, internal_key.encode()), server)
+            add_RetrieverServiceServicer_to_server(RetrieverServicer(use_cases, clock, keys.signing), server)
             return SERVED
 
-        await process.serve(register, IdentityInterceptor(internal_key), on_started=on_started, stop=stop)
+        await process.serve(register, IdentityInterceptor(SERVICE, keys), on_started=on_started, stop=stop)
 
 
 def _index_recall_metric(metrics: Metrics) -> Callable[[IndexRecall], None]:

@@ -2,7 +2,8 @@
 
 from pydantic import Field, SecretStr
 
-from rearview.rpc.service_config import Listen, ObjectStorageConfig, ServiceConfig, VaultConfig
+from rearview.rpc.service_config import ObjectStorageConfig, ServiceConfig, VaultConfig
+from rearview.rpc.settings import Listen
 
 
 class RetrieverConfig(VaultConfig, ObjectStorageConfig, ServiceConfig):

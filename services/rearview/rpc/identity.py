@@ -1,7 +1,8 @@
 """The identity that the gateway establishes and signs for the services behind it: a short-lived JWT, HS256.
 
-The algorithm is pinned and the signature is compared in constant time (PyJWT does), so nothing in a token can choose
-how it is checked.
+It is made for one method of one service, so that whoever gets hold of one can neither take it elsewhere nor do
+anything else with it. The algorithm is pinned and the signature is compared in constant time (PyJWT does), so nothing
+in a token can choose how it is checked.
 """
 
 import time
@@ -13,27 +14,29 @@ import jwt
 from rearview.domain.errors import CredentialInvalid
 from rearview.domain.principal import Access, Caller, NamespaceAccess, Role
 from rearview.rpc.call_context import outgoing_metadata
+from rearview.rpc.internal_keys import InternalKeys
 
 IDENTITY_KEY = "rearview-identity"
-MIN_KEY_BYTES = 32
+TTL_SECONDS = 30
 
 _ALGORITHM = "HS256"
-_AUDIENCE = "rearview-internal"
 _CLOCK_SKEW_SECONDS = 5
-_REQUIRED = ["aud", "exp", "iat", "sub"]
+_REQUIRED = ["aud", "exp", "iat", "sub", "method"]
 
 
-def sign_identity(caller: Caller, key: str | bytes, ttl_seconds: int = 30) -> str:
+def sign_identity(
+    caller: Caller, keys: InternalKeys, service: str, method: str, *, ttl_seconds: int = TTL_SECONDS
+) -> str:
     """Return a token that says, for `ttl_seconds`, who is calling and which namespaces they may reach.
 
-    Raises:
-        ValueError: the key is shorter than 32 bytes (RFC 7518, section 3.2).
+    It is good for `method` (`/package.Service/Method`) of `service` (`writer`) alone.
     """
     now = int(time.time())
     claims = {
-        "aud": _AUDIENCE,
+        "aud": _audience(service),
         "iat": now,
         "exp": now + ttl_seconds,
+        "method": method,
         "sub": caller.principal,
         "tenant": str(caller.tenant_id) if caller.tenant_id else "",
         "role": caller.role.value,
@@ -43,35 +46,59 @@ def sign_identity(caller: Caller, key: str | bytes, ttl_seconds: int = 30) -> st
         "request": caller.request_id,
         "trace": caller.trace_id,
     }
-    return jwt.encode(claims, _checked(key), algorithm=_ALGORITHM)
+    return jwt.encode(claims, keys.signing, algorithm=_ALGORITHM)
 
 
-def verify_identity(token: str | bytes, key: str | bytes) -> Caller:
+def verify_identity(token: str | bytes, keys: InternalKeys, service: str, method: str) -> Caller:
     """Return the caller that a token speaks for.
 
     Raises:
-        CredentialInvalid: it was not signed with this key, is not meant for internal calls, or has expired.
-        ValueError: the key is shorter than 32 bytes.
+        CredentialInvalid: it was not signed with one of these keys, is not meant for this method of this service, or
+            has expired.
     """
+    for key in keys.accepted[:-1]:
+        try:
+            return _verified(token, key, service, method)
+        except jwt.InvalidSignatureError:
+            continue
+    try:
+        return _verified(token, keys.accepted[-1], service, method)
+    except jwt.InvalidSignatureError as error:
+        raise _invalid() from error
+
+
+def identity_metadata(caller: Caller, keys: InternalKeys, service: str, method: str) -> tuple[tuple[str, str], ...]:
+    """Return the metadata of a call to an internal service: signed identity, request id, trace."""
+    return ((IDENTITY_KEY, sign_identity(caller, keys, service, method)), *outgoing_metadata())
+
+
+def _verified(token: str | bytes, key: bytes, service: str, method: str) -> Caller:
     try:
         claims = jwt.decode(
             token,
-            _checked(key),
+            key,
             algorithms=[_ALGORITHM],
-            audience=_AUDIENCE,
+            audience=_audience(service),
             leeway=_CLOCK_SKEW_SECONDS,
             options={"require": _REQUIRED},
         )
+        if claims["method"] != method:
+            raise _invalid()
         return _caller(claims)
+    except jwt.InvalidSignatureError:
+        raise  # another key may fit
     except jwt.ExpiredSignatureError as error:
         raise CredentialInvalid("the signed identity has expired") from error
     except (jwt.InvalidTokenError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise CredentialInvalid("the signed identity is not valid") from error
+        raise _invalid() from error
 
 
-def identity_metadata(caller: Caller, key: str | bytes) -> tuple[tuple[str, str], ...]:
-    """Return the metadata of a call to an internal service: signed identity, request id, trace."""
-    return ((IDENTITY_KEY, sign_identity(caller, key)), *outgoing_metadata())
+def _audience(service: str) -> str:
+    return f"rearview-internal/{service}"
+
+
+def _invalid() -> CredentialInvalid:
+    return CredentialInvalid("the signed identity is not valid for this call")
 
 
 def _caller(claims: Mapping[str, object]) -> Caller:
@@ -89,10 +116,3 @@ def _caller(claims: Mapping[str, object]) -> Caller:
         request_id=str(claims["request"]),
         trace_id=str(claims["trace"]),
     )
-
-
-def _checked(key: str | bytes) -> bytes:
-    octets = key.encode() if isinstance(key, str) else key
-    if len(octets) < MIN_KEY_BYTES:
-        raise ValueError(f"the key that signs identities must have at least {MIN_KEY_BYTES} bytes")
-    return octets

@@ -23,6 +23,8 @@ T = TypeVar("T")
 LIVENESS = "liveness"
 """The health service's name for the process itself, SERVING from the start, whatever it depends on."""
 
+_MAX_PROBES = 16
+
 _log = structlog.get_logger(__name__)
 
 
@@ -30,6 +32,8 @@ async def serve(
     *,
     service: str,
     listen: str,
+    credentials: grpc.ServerCredentials | None = None,
+    health_port: int | None = None,
     register: Callable[[grpc.aio.Server], Sequence[str]],
     interceptors: Sequence[grpc.aio.ServerInterceptor] = (),
     drain_seconds: float = 10.0,
@@ -44,6 +48,7 @@ async def serve(
 ) -> None:
     """Serve until SIGTERM, SIGINT or `stop`, then drain and return.
 
+    Served in plain unless `credentials` are given. With a `health_port` health alone is served there in plain too.
     `register` adds the servicers and returns the full names of their services. `interceptors` run in the given order,
     outermost first; the check of `max_message_bytes` is added inside of them. `on_started` is told the port.
     Health is SERVING while `readiness`, asked every interval, answers true; without it, from the start. That of
@@ -65,10 +70,15 @@ async def serve(
     if with_channelz:
         channelz.add_channelz_servicer(server)
     reflection.enable_server_reflection((*names, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
-    port = _bind(server, listen)
+    port = _bind(server, listen, credentials)
+    probed = (
+        None if health_port is None else _health_alone(health_servicer, f"{listen.rpartition(':')[0]}:{health_port}")
+    )
     await _set_health(health_servicer, (LIVENESS,), ready=True)
     await _set_health(health_servicer, (*names, ""), ready=readiness is None)
     await server.start()
+    if probed is not None:
+        await probed.start()
     reporting = None
     if readiness is not None:
         reporting = asyncio.create_task(
@@ -95,6 +105,8 @@ async def serve(
         if notice_seconds:
             await asyncio.sleep(notice_seconds)
         await server.stop(drain_seconds)
+        if probed is not None:
+            await probed.stop(0)
         for number in (signal.SIGTERM, signal.SIGINT):
             with suppress(ValueError, RuntimeError):
                 loop.remove_signal_handler(number)
@@ -130,9 +142,16 @@ def run(main: Coroutine[Any, Any, T]) -> T:
         return runner.run(main)
 
 
-def _bind(server: grpc.aio.Server, listen: str) -> int:
+def _health_alone(servicer: Any, listen: str) -> grpc.aio.Server:
+    server = grpc.aio.server(options=[("grpc.so_reuseport", 0)], maximum_concurrent_rpcs=_MAX_PROBES)
+    health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
+    _bind(server, listen, None)
+    return server
+
+
+def _bind(server: grpc.aio.Server, listen: str, credentials: grpc.ServerCredentials | None) -> int:
     try:
-        port = server.add_insecure_port(listen)
+        port = server.add_insecure_port(listen) if credentials is None else server.add_secure_port(listen, credentials)
     except RuntimeError:
         port = 0
     if not port:

@@ -1,32 +1,19 @@
 """What the configurations of all services have in common. All bad values are reported at once, none is printed."""
 
-import re
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from rearview.domain.redaction import VaultKey, parse_vault_keys
-from rearview.rpc.identity import MIN_KEY_BYTES
-
-ENVIRONMENT_PREFIX = "REARVIEW_"
-
-_HOST_AND_PORT = r"(?:\[[0-9a-fA-F:]+\]|[A-Za-z0-9_.*-]+):[0-9]{1,5}"
-_LISTEN = re.compile(_HOST_AND_PORT, re.ASCII)
-_TARGET = re.compile(rf"(?:[a-z0-9+]+:///?)?{_HOST_AND_PORT}", re.ASCII)
+from rearview.rpc.internal_keys import MIN_KEY_BYTES, InternalKeys, parse_internal_keys
+from rearview.rpc.settings import ENVIRONMENT_PREFIX, Settings
+from rearview.rpc.tls_config import ServedTlsConfig
 
 
-def _listen(text: str) -> str:
-    if not _LISTEN.fullmatch(text):
-        raise ValueError("must have the form host:port")
-    return text
-
-
-def _target(text: str) -> str:
-    if not _TARGET.fullmatch(text):
-        raise ValueError("must have the form host:port, or scheme:///host:port")
-    return text
+def _internal_key(keys: SecretStr) -> SecretStr:
+    parse_internal_keys(keys.get_secret_value())
+    return keys
 
 
 def _long_enough(key: SecretStr) -> SecretStr:
@@ -42,43 +29,37 @@ def _vault_key(keys: SecretStr) -> SecretStr:
 
 SecretKey = Annotated[SecretStr, AfterValidator(_long_enough)]
 """What signs: MIN_KEY_BYTES at least."""
-Listen = Annotated[str, AfterValidator(_listen)]
-"""Where a service listens, `host:port`."""
-Target = Annotated[str, AfterValidator(_target)]
-"""Where another service is reached, `host:port` with the scheme of a resolver before it where one is wanted."""
 
 
-class Settings(BaseSettings):
-    """Settings read once from variables with the prefix `REARVIEW_`, frozen, whose errors show no value."""
-
-    model_config = SettingsConfigDict(env_prefix=ENVIRONMENT_PREFIX, frozen=True, hide_input_in_errors=True)
-
-
-class ServiceConfig(Settings):
+class ServiceConfig(ServedTlsConfig):
     """What every service is told; each has a class of its own below this one.
 
     Attributes:
-        listen: where the service's API is served.
         metrics_port: where Prometheus metrics are served, on the interface of `listen`; None serves none.
         database_url: PostgreSQL as the role rearview_service.
         max_connections: of a pool of connections to PostgreSQL.
         prepared_statements: whether statements are prepared under names; not behind a pooler that gives each
             transaction another connection and does not know of them.
-        internal_key: signs and checks the identities that go from service to service, and signs page tokens.
+        internal_key: signs and checks the identities that go from service to service, and signs page tokens; 32 bytes
+            or more. Two, separated by a comma, while it is replaced: the first signs, both are accepted.
         max_concurrent_calls: further calls are refused.
         drain_seconds: how long calls under way may take to finish when the service stops.
     """
 
-    listen: Listen
     metrics_port: int | None = Field(default=None, ge=0, le=65_535)
     database_url: SecretStr
     max_connections: int = Field(default=10, ge=1, le=1_000)
     prepared_statements: bool = True
-    internal_key: SecretKey
+    internal_key: Annotated[SecretStr, AfterValidator(_internal_key)]
     max_concurrent_calls: int = Field(default=1_000, ge=1, le=100_000)
     drain_seconds: float = Field(default=10.0, ge=0, le=600)
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"
+
+    @property
+    def internal_keys(self) -> InternalKeys:
+        """The keys in plain."""
+        return parse_internal_keys(self.internal_key.get_secret_value())
 
 
 class EmbedderConfig(Settings):

@@ -7,10 +7,12 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import grpc
 import grpc.aio
 from pydantic import ValidationError
 
 from rearview.domain.errors import RearviewError
+from rearview.rpc.certificates import CertificateFiles
 from rearview.rpc.interceptors import (
     AccessLogInterceptor,
     ErrorInterceptor,
@@ -20,6 +22,8 @@ from rearview.rpc.interceptors import (
 )
 from rearview.rpc.server import run, serve
 from rearview.rpc.service_config import ServiceConfig, problems_of
+from rearview.rpc.settings import host_of
+from rearview.rpc.tls import server_credentials
 from rearview.telemetry.logs import configure_logging
 from rearview.telemetry.metrics import Metrics, RequestMetrics, start_metrics_server
 from rearview.telemetry.tracing import Tracing, open_tracing
@@ -53,11 +57,14 @@ class ServiceProcess:
         `admission` decides who may call; errors, traces, metrics and the access log stand around it.
 
         Raises:
+            InvalidFields: the certificate files are no good.
             Unavailable: the address cannot be bound.
         """
         await serve(
             service=self.service,
             listen=self.config.listen,
+            credentials=_credentials(self.config),
+            health_port=self.config.health_port,
             register=register,
             interceptors=[
                 ErrorInterceptor(),
@@ -75,6 +82,13 @@ class ServiceProcess:
         )
 
 
+def _credentials(config: ServiceConfig) -> grpc.ServerCredentials | None:
+    if config.tls_cert_file is None or config.tls_key_file is None:
+        return None
+    files = CertificateFiles(config.tls_cert_file, config.tls_key_file, config.tls_client_ca_file)
+    return server_credentials(files, mutual=config.tls_client_ca_file is not None)
+
+
 @contextmanager
 def service_process(service: str, config: ServiceConfig) -> Iterator[ServiceProcess]:
     """Yield a service's process with its metrics and traces open; they are closed after everything opened within.
@@ -87,7 +101,7 @@ def service_process(service: str, config: ServiceConfig) -> Iterator[ServiceProc
         stack.callback(tracing.close)
         metrics = Metrics(service)
         if config.metrics_port is not None:
-            host = config.listen.rpartition(":")[0].strip("[]")
+            host = host_of(config.listen)
             stack.callback(start_metrics_server(config.metrics_port, metrics, host=host).close)
         yield ServiceProcess(service, config, metrics, tracing)
 

@@ -37,7 +37,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_CREDENTIAL_MISSING: _ErrorReason.ValueType  # 20
     """UNAUTHENTICATED. No credential came with the call. Metadata: none."""
     ERROR_REASON_CREDENTIAL_INVALID: _ErrorReason.ValueType  # 21
-    """UNAUTHENTICATED. The credential is unknown, malformed or revoked. Metadata: none."""
+    """UNAUTHENTICATED. The credential is unknown, malformed or revoked. Of a refused token it is told why: `signature`,
+    `audience`, ..., or `claim` with the claim's name. Metadata: `problem`, `claim`.
+    """
     ERROR_REASON_CREDENTIAL_EXPIRED: _ErrorReason.ValueType  # 22
     """UNAUTHENTICATED. The credential has expired. Metadata: `expire_time`."""
     ERROR_REASON_ROLE_INSUFFICIENT: _ErrorReason.ValueType  # 30
@@ -105,7 +107,9 @@ ERROR_REASON_INVALID_CONFIRMATION_TOKEN: ErrorReason.ValueType  # 5
 ERROR_REASON_CREDENTIAL_MISSING: ErrorReason.ValueType  # 20
 """UNAUTHENTICATED. No credential came with the call. Metadata: none."""
 ERROR_REASON_CREDENTIAL_INVALID: ErrorReason.ValueType  # 21
-"""UNAUTHENTICATED. The credential is unknown, malformed or revoked. Metadata: none."""
+"""UNAUTHENTICATED. The credential is unknown, malformed or revoked. Of a refused token it is told why: `signature`,
+`audience`, ..., or `claim` with the claim's name. Metadata: `problem`, `claim`.
+"""
 ERROR_REASON_CREDENTIAL_EXPIRED: ErrorReason.ValueType  # 22
 """UNAUTHENTICATED. The credential has expired. Metadata: `expire_time`."""
 ERROR_REASON_ROLE_INSUFFICIENT: ErrorReason.ValueType  # 30

@@ -178,7 +178,7 @@ async def open_writer(
         redaction = RedactionParts(
             PatternRedactor(),
             RememberedPolicies(PostgresPolicyStore(calls)),
-            config.internal_key.get_secret_value().encode(),
+            config.internal_keys.signing,
             AesGcmSealer(config.vault_keys) if config.vault_keys else None,
         )
         cold = await stack.enter_async_context(open_cold(config, calls, clock, keeps_copies=False))
@@ -222,7 +222,7 @@ async def open_writer(
                 handed_out,
                 redaction,
                 cold.rehydrator,
-                Confirmations(config.internal_key.get_secret_value().encode()),
+                Confirmations(config.internal_keys.signing),
                 SubjectNames(canonical, spellings, common_words()),
                 clock,
             ),
@@ -271,7 +271,7 @@ async def run_writer(
             add_WriterServiceServicer_to_server(servicer, server)
             return SERVED
 
-        identity = IdentityInterceptor(config.internal_key.get_secret_value())
+        identity = IdentityInterceptor(SERVICE, config.internal_keys)
         await process.serve(register, identity, on_started=on_started, stop=stopping)
 
 

@@ -7,12 +7,11 @@ from pydantic import AfterValidator, Field, FilePath, SecretStr, ValidationInfo,
 
 from rearview.rpc.service_config import (
     EmbedderConfig,
-    Listen,
     ObjectStorageConfig,
     ServiceConfig,
-    Settings,
     VaultConfig,
 )
+from rearview.rpc.settings import Listen, Settings
 
 
 def _zone(name: str) -> str:

@@ -1,10 +1,10 @@
 """The gateway as a process: its configuration, its health, its end."""
 
 import asyncio
+import json
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -23,6 +23,7 @@ from rearview.telemetry.metrics import Metrics
 from rearview.v1 import memory_service_pb2, namespace_pb2, recall_pb2
 from tests.support.grpc_errors import failure_of
 from tests.support.hash_embedder import HashEmbedder
+from tests.support.ports import free_port
 from tests.support.recording_backend import RecordingBackend, three_backends
 from tests.support.running_gateway import OPERATOR_KEY, RunningGateway, bearer, running_gateway
 from tests.support.stack import DatabaseUrls
@@ -105,7 +106,7 @@ async def test_a_process_serves_and_ends_cleanly(database: DatabaseUrls, e5_fold
                 )
                 admin = await running.new_tenant("acme")
                 recall = recall_pb2.RecallRequest(parent="namespaces/default", query="李雷的秘密 birthday")
-                await running.memories.Recall(recall, metadata=bearer(admin))
+                await running.memories.Recall(recall, metadata=(*bearer(admin), ("x-request-id", "walk-7")))
             (vector,) = behind["retriever"].last.request.vectors
             assert len(vector.values) == 384 * 4
             metrics = await asyncio.to_thread(read, f"http://127.0.0.1:{metrics_port}/metrics")
@@ -118,16 +119,14 @@ async def test_a_process_serves_and_ends_cleanly(database: DatabaseUrls, e5_fold
                 process.kill()
                 await process.wait()
     logged = (tmp_path / "log").read_text()
-    assert '"method": "rearview.v1.MemoryService/Recall"' in logged
+    lines = [json.loads(line) for line in logged.splitlines() if line.startswith("{")]
+    (line,) = [line for line in lines if line.get("method") == "rearview.v1.MemoryService/Recall"]
+    assert (line["event"], line["code"], line["principal"], line["role"]) == ("call", "OK", "admin", "admin")
+    assert line["tenant"] == str(behind["retriever"].last.caller.tenant_id)
+    assert line["request_id"] == behind["retriever"].last.request_id == "walk-7"
+    assert line["trace_id"] in behind["retriever"].last.traceparent
     for never in ("李雷", "birthday", admin.split("_")[2], OPERATOR_KEY.split("_", 2)[2]):
         assert never not in logged + metrics
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def read(url: str) -> str:

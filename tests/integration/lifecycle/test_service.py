@@ -17,13 +17,13 @@ import pytest
 
 from rearview.adapters.redis.access_counter import RedisAccessCounter
 from rearview.domain.errors import (
-    CredentialInvalid,
     CredentialMissing,
     FeatureNotOffered,
     InvalidFields,
     InvalidPageToken,
     NamespaceDenied,
     NotFound,
+    RoleInsufficient,
 )
 from rearview.domain.forget import ForgetState
 from rearview.domain.ids import new_id
@@ -32,11 +32,11 @@ from rearview.internal.v1.lifecycle_service_pb2_grpc import LifecycleServiceStub
 from rearview.lifecycle.app import run_lifecycle
 from rearview.lifecycle.config import LifecycleConfig
 from rearview.rpc.channel import open_channel
-from rearview.rpc.identity import IDENTITY_KEY, sign_identity
 from rearview.v1 import lifecycle_pb2 as pb
 from rearview.v1 import memory_pb2
 from tests.support.grpc_errors import failure_of
 from tests.support.lifecycle_bench import LifecycleBench, elsewhere
+from tests.support.signed_stub import signed
 from tests.support.waiting import wait_until
 from tests.support.writer_fixtures import WriterBench
 
@@ -57,7 +57,7 @@ class Service:
         return Caller(bench.scope.tenant_id, "chief", Role.ADMIN, reached, request_id="r-1")
 
     async def call(self, method: str, request: Any, caller: Caller | None) -> Any:
-        metadata = ((IDENTITY_KEY, sign_identity(caller, KEY)),) if caller else ()
+        metadata = signed(caller, KEY, "lifecycle", method) if caller else ()
         return await getattr(self.stub, method)(request, metadata=metadata, timeout=30)
 
 
@@ -300,7 +300,7 @@ async def test_nobody_is_answered_without_a_tenants_identity(lifecycle: Lifecycl
         ("ReplayDeadLetter", pb.ReplayDeadLetterRequest(name="deadLetters/1")),
     ):
         _, error = await failure_of(service.call(method, message, operator))
-        assert isinstance(error, CredentialInvalid), method
+        assert isinstance(error, RoleInsufficient), method
 
 
 def settings(lifecycle: LifecycleBench) -> dict[str, str]:

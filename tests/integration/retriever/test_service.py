@@ -18,11 +18,11 @@ from rearview.internal.v1 import retriever_service_pb2
 from rearview.internal.v1.retriever_service_pb2_grpc import RetrieverServiceStub
 from rearview.ports.embedder import Embedder
 from rearview.rpc.errors import from_rpc_error
-from rearview.rpc.identity import IDENTITY_KEY, sign_identity
 from rearview.v1 import memory_service_pb2 as pb
 from rearview.v1 import recall_pb2
 from tests.support.indexed_library import Library
 from tests.support.running_retriever import running_retriever
+from tests.support.signed_stub import SignedStub
 from tests.support.stack import DatabaseUrls
 
 KEY = "an internal key of more than thirty-two bytes"
@@ -34,10 +34,10 @@ async def address(database: DatabaseUrls, redis_url: str) -> AsyncIterator[str]:
         yield served
 
 
-def identity(library: Library, *, names: tuple[str, ...] = ("notes",)) -> list[tuple[str, str]]:
+def signing(stub: Any, library: Library, *, names: tuple[str, ...] = ("notes",), role: Role = Role.READ) -> SignedStub:
     access = NamespaceAccess(library.scope.namespace_id, Access.READ)
-    caller = Caller(library.scope.tenant_id, "agent", Role.READ, dict.fromkeys(names, access))
-    return [(IDENTITY_KEY, sign_identity(caller, KEY.encode()))]
+    caller = Caller(library.scope.tenant_id, "agent", role, dict.fromkeys(names, access))
+    return SignedStub(stub, "retriever", caller, KEY)
 
 
 async def reason_of(call: Any) -> str:
@@ -63,10 +63,9 @@ async def test_recall_and_its_trace(address: str, library: Library) -> None:
     pending = library.raw_turn("s1", "还对牛奶过敏", CaptureOutcome.PENDING, sequence=3)
     library.index()
     async with grpc.aio.insecure_channel(address) as channel:
-        stub: Any = RetrieverServiceStub(channel)
-        metadata = identity(library)
+        reader = signing(RetrieverServiceStub(channel), library)
         request = await recall_request(library.embedder, "我对什么过敏")
-        answer = (await stub.Recall(request, metadata=metadata, timeout=20)).answer
+        answer = (await reader.Recall(request, timeout=20)).answer
         by_event = {hit.events[0]: hit for hit in answer.hits}
         turn = by_event[f"namespaces/notes/sessions/s1/events/{event_id}"]
         assert turn.memory.name == f"namespaces/notes/memories/{memory_id}"
@@ -79,9 +78,7 @@ async def test_recall_and_its_trace(address: str, library: Library) -> None:
             assert hit.citation in answer.context
 
         async def trace() -> Any:
-            return await stub.GetRecallTrace(
-                recall_pb2.GetRecallTraceRequest(name=answer.trace), metadata=metadata, timeout=20
-            )
+            return await reader.GetRecallTrace(recall_pb2.GetRecallTraceRequest(name=answer.trace), timeout=20)
 
         for _ in range(100):
             try:
@@ -99,23 +96,25 @@ async def test_errors_are_typed(address: str, library: Library) -> None:
     async with grpc.aio.insecure_channel(address) as channel:
         stub: Any = RetrieverServiceStub(channel)
         good = await recall_request(library.embedder, "记忆")
-        metadata = identity(library)
+        reader = signing(stub, library)
         assert await reason_of(stub.Recall(good, timeout=20)) == "CREDENTIAL_MISSING"
-        forged = [(IDENTITY_KEY, sign_identity(Caller(new_id(), "x", Role.ADMIN), b"z" * 40))]
-        assert await reason_of(stub.Recall(good, metadata=forged, timeout=20)) == "CREDENTIAL_INVALID"
-        elsewhere = identity(library, names=("other",))
-        assert await reason_of(stub.Recall(good, metadata=elsewhere, timeout=20)) == "NAMESPACE_DENIED"
+        forged = SignedStub(stub, "retriever", Caller(new_id(), "x", Role.ADMIN), "z" * 40)
+        assert await reason_of(forged.Recall(good, timeout=20)) == "CREDENTIAL_INVALID"
+        elsewhere = signing(stub, library, names=("other",))
+        assert await reason_of(elsewhere.Recall(good, timeout=20)) == "NAMESPACE_DENIED"
         bad = await recall_request(library.embedder, "记忆", top_k=101)
-        assert await reason_of(stub.Recall(bad, metadata=metadata, timeout=20)) == "INVALID_FIELD"
+        assert await reason_of(reader.Recall(bad, timeout=20)) == "INVALID_FIELD"
         good.vectors[0].generation = "another"
-        assert await reason_of(stub.Recall(good, metadata=metadata, timeout=20)) == "EMBEDDING_GENERATION_MISMATCH"
+        assert await reason_of(reader.Recall(good, timeout=20)) == "EMBEDDING_GENERATION_MISMATCH"
         unknown = pb.GetMemoryRequest(name=f"namespaces/notes/memories/{new_id()}")
-        assert await reason_of(stub.GetMemory(unknown, metadata=metadata, timeout=20)) == "RESOURCE_NOT_FOUND"
+        assert await reason_of(reader.GetMemory(unknown, timeout=20)) == "RESOURCE_NOT_FOUND"
         page = pb.ListMemoriesRequest(parent="namespaces/notes", page_token="made-up")
-        assert await reason_of(stub.ListMemories(page, metadata=metadata, timeout=20)) == "INVALID_PAGE_TOKEN"
+        assert await reason_of(reader.ListMemories(page, timeout=20)) == "INVALID_PAGE_TOKEN"
         reveal = pb.RevealRedactedRequest(name=unknown.name, reason="why")
-        assert await reason_of(stub.RevealRedacted(reveal, metadata=metadata, timeout=20)) == "FEATURE_NOT_OFFERED"
-        export = stub.ExportMemories(pb.ExportMemoriesRequest(parent="namespaces/notes"), metadata=metadata, timeout=20)
+        assert await reason_of(reader.RevealRedacted(reveal, timeout=20)) == "ROLE_INSUFFICIENT"
+        admin = signing(stub, library, role=Role.ADMIN)
+        assert await reason_of(admin.RevealRedacted(reveal, timeout=20)) == "FEATURE_NOT_OFFERED"
+        export = reader.ExportMemories(pb.ExportMemoriesRequest(parent="namespaces/notes"), timeout=20)
         assert await reason_of(export.read()) == "FEATURE_NOT_OFFERED"
 
 
@@ -124,31 +123,28 @@ async def test_lists_over_the_wire(address: str, library: Library) -> None:
         await library.memory(f"第{at}条记忆")
     _, events = await library.episode("s1", ["第一句", "第二句"])
     async with grpc.aio.insecure_channel(address) as channel:
-        stub: Any = RetrieverServiceStub(channel)
-        call = {"metadata": identity(library), "timeout": 20}
+        reader = signing(RetrieverServiceStub(channel), library)
         seen, token = [], ""
         while True:
-            page = await stub.ListMemories(
-                pb.ListMemoriesRequest(parent="namespaces/notes", page_size=2, page_token=token), **call
+            page = await reader.ListMemories(
+                pb.ListMemoriesRequest(parent="namespaces/notes", page_size=2, page_token=token)
             )
             seen += [memory.name for memory in page.memories]
             token = page.next_page_token
             if not token:
                 break
         assert len(seen) == len(set(seen)) == 6
-        basic = await stub.ListMemories(
-            pb.ListMemoriesRequest(parent="namespaces/notes", view=pb.MEMORY_VIEW_BASIC), **call
-        )
+        basic = await reader.ListMemories(pb.ListMemoriesRequest(parent="namespaces/notes", view=pb.MEMORY_VIEW_BASIC))
         assert all(memory.content == "" for memory in basic.memories)
-        listed = await stub.ListEvents(pb.ListEventsRequest(parent="namespaces/notes/sessions/s1"), **call)
+        listed = await reader.ListEvents(pb.ListEventsRequest(parent="namespaces/notes/sessions/s1"))
         assert [event.name.rpartition("/")[2] for event in listed.events] == [str(one) for one in events]
-        sessions = await stub.ListSessions(pb.ListSessionsRequest(parent="namespaces/notes"), **call)
+        sessions = await reader.ListSessions(pb.ListSessionsRequest(parent="namespaces/notes"))
         assert [session.name for session in sessions.sessions] == ["namespaces/notes/sessions/s1"]
-        got = await stub.GetMemory(pb.GetMemoryRequest(name=seen[0]), **call)
+        got = await reader.GetMemory(pb.GetMemoryRequest(name=seen[0]))
         assert got.name == seen[0]
-        history = await stub.ListMemoryHistory(pb.ListMemoryHistoryRequest(name=seen[0]), **call)
+        history = await reader.ListMemoryHistory(pb.ListMemoryHistoryRequest(name=seen[0]))
         assert [memory.name for memory in history.memories] == [seen[0]]
-        capture = await stub.GetCaptureTrace(pb.GetCaptureTraceRequest(name=listed.events[0].name), **call)
+        capture = await reader.GetCaptureTrace(pb.GetCaptureTraceRequest(name=listed.events[0].name))
         assert capture.event == listed.events[0].name
-        working = await stub.GetWorkingMemory(pb.GetWorkingMemoryRequest(name="namespaces/notes/sessions/s1"), **call)
+        working = await reader.GetWorkingMemory(pb.GetWorkingMemoryRequest(name="namespaces/notes/sessions/s1"))
         assert list(working.turns) == []

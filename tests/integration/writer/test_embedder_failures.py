@@ -23,10 +23,10 @@ from rearview.domain.principal import Access, Caller, NamespaceAccess, Role, Sco
 from rearview.internal.v1.writer_service_pb2_grpc import WriterServiceStub
 from rearview.ports.embedder import Embedder
 from rearview.rpc.errors import from_rpc_error
-from rearview.rpc.identity import sign_identity
 from rearview.v1 import memory_pb2, memory_service_pb2
 from rearview.writer.app import run_writer
 from rearview.writer.config import WriterConfig
+from tests.support.signed_stub import signed
 from tests.support.writer_fixtures import WriterBench
 
 REQUEST = memory_service_pb2.RememberRequest(
@@ -68,10 +68,10 @@ async def served(config: WriterConfig, embedder: Embedder) -> AsyncIterator[str]
 
 async def refusal(config: WriterConfig, scope: Scope, embedder: Embedder) -> tuple[grpc.StatusCode, RearviewError]:
     caller = Caller(scope.tenant_id, "tester", Role.WRITE, {"notes": NamespaceAccess(scope.namespace_id, Access.WRITE)})
-    signed = (("rearview-identity", sign_identity(caller, config.internal_key.get_secret_value())),)
+    metadata = signed(caller, config.internal_key.get_secret_value(), "writer", "Remember")
     async with served(config, embedder) as address, grpc.aio.insecure_channel(address) as channel:
         with pytest.raises(grpc.aio.AioRpcError) as refused:
-            await WriterServiceStub(channel).Remember(REQUEST, metadata=signed, timeout=60)
+            await WriterServiceStub(channel).Remember(REQUEST, metadata=metadata, timeout=60)
     return refused.value.code(), from_rpc_error(refused.value)
 
 

@@ -11,7 +11,7 @@ from rearview.domain.errors import CredentialExpired, CredentialInvalid, Rearvie
 from rearview.domain.principal import Role
 from rearview.gateway.api_key import hash_secret, make_key
 from rearview.gateway.authenticate import Authenticator
-from rearview.ports.credential_store import StoredCredential
+from rearview.ports.credential_store import StoredCredential, StoredTenant
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 OPERATOR_KEY = make_key().text
@@ -32,6 +32,9 @@ class KeysInMemory:
     async def find(self, key_id: str) -> Sequence[StoredCredential]:
         self.lookups.append(key_id)
         return [self._stored[key_id]] if key_id in self._stored else []
+
+    async def find_tenant(self, name: str) -> StoredTenant | None:
+        return None
 
 
 MADE = make_key()
@@ -107,7 +110,7 @@ async def test_a_key_works_until_the_moment_it_expires() -> None:
 
 
 async def test_keys_of_one_id_are_told_apart_by_their_secrets() -> None:
-    class Twins:
+    class Twins(KeysInMemory):
         async def find(self, key_id: str) -> Sequence[StoredCredential]:
             return [replace(STORED, secret_hash=hash_secret("x" * 64), principal="other"), STORED]
 

@@ -94,6 +94,19 @@ def test_every_bad_value_is_told_and_none_is_shown(
         (WriterConfig, "EXTRACTOR", "openai"),
         (WriterConfig, "EXTRACTOR_TIME_ZONE", "secret/secret"),
         (RetrieverConfig, "RERANKER", "magic:secret"),
+        (LifecycleConfig, "INTERNAL_KEY", "s" * 31 + ",secret"),
+        (LifecycleConfig, "TLS_KEY_FILE", __file__),
+        (LifecycleConfig, "TLS_CLIENT_CA_FILE", __file__),
+        (GatewayConfig, "SERVICES_KEY_FILE", __file__),
+        (GatewayConfig, "SERVICES_CA_FILE", __file__),
+        (GatewayConfig, "JWT_AUDIENCE", "rearview"),
+        (GatewayConfig, "JWT_KEYS", __file__),
+        (GatewayConfig, "JWT_KEYS", "/nowhere/secret"),
+        (GatewayConfig, "JWT_KEYS", "http://issuer.example/secret"),
+        (GatewayConfig, "JWT_KEYS", "https://me:secret@issuer.example/keys"),
+        (GatewayConfig, "JWT_ALGORITHMS", "HS256"),
+        (GatewayConfig, "JWT_ALGORITHMS", "RS256,none"),
+        (GatewayConfig, "JWT_ALGORITHMS", ","),
     ],
 )
 def test_one_bad_value_is_told_alone(
@@ -112,11 +125,55 @@ def test_one_bad_value_is_told_alone(
     assert "secret" not in told
 
 
+@services
+@pytest.mark.parametrize("listen", ["0.0.0.0:0", "[::]:0", "10.1.2.3:0", "writer.internal:0"])
+def test_without_tls_only_the_loopback_is_served_unless_that_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], config_type: type[ServiceConfig], listen: str
+) -> None:
+    configure(monkeypatch, config_type)
+    monkeypatch.setenv("REARVIEW_LISTEN", listen)
+    assert MAINS[config_type]() == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith("REARVIEW_ALLOW_PLAINTEXT: ")
+    assert "REARVIEW_TLS_CERT_FILE" in told
+    monkeypatch.setenv("REARVIEW_ALLOW_PLAINTEXT", "true")
+    assert config_type().listen == listen  # type: ignore[call-arg]
+    monkeypatch.setenv("REARVIEW_ALLOW_PLAINTEXT", "false")
+    for address in ("127.0.0.1:0", "[::1]:0", "localhost:0", "127.0.0.9:0"):
+        monkeypatch.setenv("REARVIEW_LISTEN", address)
+        assert config_type().listen == address  # type: ignore[call-arg]
+
+
+def test_a_service_behind_the_gateway_has_no_tls_without_certificates_of_its_callers(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("TLS_CERT_FILE", "TLS_KEY_FILE"):
+        monkeypatch.setenv(f"REARVIEW_{name}", __file__)
+    configure(monkeypatch, RetrieverConfig)
+    assert retriever() == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith("REARVIEW_TLS_CLIENT_CA_FILE: ")
+    configure(monkeypatch, GatewayConfig)
+    monkeypatch.setenv("REARVIEW_LISTEN", "0.0.0.0:0")
+    assert GatewayConfig().tls_client_ca_file is None  # type: ignore[call-arg]
+
+
+def test_files_that_hold_no_certificate_are_named_at_the_start(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure(monkeypatch, RetrieverConfig)
+    for name in ("TLS_CERT_FILE", "TLS_KEY_FILE", "TLS_CLIENT_CA_FILE"):
+        monkeypatch.setenv(f"REARVIEW_{name}", __file__)
+    assert retriever() == 1
+    assert f"the retriever cannot start: {__file__}: holds no" in capsys.readouterr().err
+
+
 def test_a_service_that_cannot_bind_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configure(monkeypatch, RetrieverConfig)
     monkeypatch.setenv("REARVIEW_LISTEN", "203.0.113.1:1")
+    monkeypatch.setenv("REARVIEW_ALLOW_PLAINTEXT", "true")
     assert retriever() == 1
     assert "the retriever cannot start: 203.0.113.1:1 cannot be bound" in capsys.readouterr().err
 

@@ -33,6 +33,7 @@ from rearview.rpc.interceptors import (
     MetricsInterceptor,
     RefusedStreamInterceptor,
 )
+from rearview.rpc.internal_keys import InternalKeys, parse_internal_keys
 from rearview.rpc.server import LIVENESS, serve
 from rearview.telemetry.logs import configure_logging
 from rearview.telemetry.metrics import Metrics, RequestMetrics
@@ -50,8 +51,13 @@ from tests.unit.rpc.obedient_servicer import (
 )
 from tests.unit.telemetry.logging_state import restored_logging
 
-KEY = "k" * 32
+KEYS = parse_internal_keys("k" * 32)
+RULES = {f"/{SERVICE}/{method}": Role.WRITE for method in ("GetMemory", "EndSession", "ImportMemories")}
 CALLER = Caller(UUID(int=7), "agent", Role.WRITE, {"default": NamespaceAccess(UUID(int=9), Access.READ)})
+
+
+def identity_for(method: str, keys: InternalKeys = KEYS, service: str = "tester") -> Any:
+    return identity_metadata(CALLER, keys, service, f"/{SERVICE}/{method}")
 
 
 async def test_request_ids_are_taken_if_sane_and_returned_always() -> None:
@@ -134,13 +140,13 @@ async def test_who_is_still_sending_hears_why_the_stream_was_refused() -> None:
             yield messages.ImportMemoriesRequest(line=line)
             await asyncio.sleep(pause_seconds)
 
-    around = [ErrorInterceptor(), RefusedStreamInterceptor(), IdentityInterceptor(KEY)]
+    around = [ErrorInterceptor(), RefusedStreamInterceptor(), IdentityInterceptor("tester", KEYS, RULES)]
     async with (
         running_server(register(new_servicer()), around) as (address, _),
         open_channel(address) as channel,
     ):
         stub = memory_service_pb2_grpc.MemoryServiceStub(channel)
-        refusals = {errors.InvalidFields: identity_metadata(CALLER, KEY), errors.CredentialMissing: ()}
+        refusals = {errors.InvalidFields: identity_for("ImportMemories"), errors.CredentialMissing: ()}
         for reason, metadata in refusals.items():
             for attempt in range(100):
                 _, refused = await failure(stub.ImportMemories(lines(attempt % 5 / 2_000), metadata=metadata))
@@ -217,17 +223,22 @@ async def test_a_caller_that_hangs_up_cancels_the_work() -> None:
 
 
 async def test_only_signed_identities_are_served() -> None:
-    interceptors = [ErrorInterceptor(), IdentityInterceptor(KEY)]
+    interceptors = [ErrorInterceptor(), IdentityInterceptor("tester", KEYS, RULES)]
     async with running_server(register(new_servicer()), interceptors) as (address, _), open_channel(address) as channel:
         stub = memory_service_pb2_grpc.MemoryServiceStub(channel)
 
         def end(metadata: Any = ()) -> Any:
             return stub.EndSession(messages.EndSessionRequest(), metadata=metadata, timeout=20)
 
-        assert (await end(identity_metadata(CALLER, KEY))).name == "agent"
+        assert (await end(identity_for("EndSession"))).name == "agent"
         assert type((await failure(end()))[1]) is errors.CredentialMissing
         assert type((await failure(end((("rearview-identity", "x.y.z"),))))[1]) is errors.CredentialInvalid
-        assert type((await failure(end(identity_metadata(CALLER, "x" * 32))))[1]) is errors.CredentialInvalid
+        assert (
+            type((await failure(end(identity_for("EndSession", parse_internal_keys("x" * 32)))))[1])
+            is errors.CredentialInvalid
+        )
+        for elsewhere in (identity_for("GetMemory"), identity_for("EndSession", service="other")):
+            assert type((await failure(end(elsewhere)))[1]) is errors.CredentialInvalid
         health = untyped(health_pb2_grpc.HealthStub, channel)
         assert (await health.Check(health_pb2.HealthCheckRequest())).status == health_pb2.HealthCheckResponse.SERVING
 
@@ -362,20 +373,20 @@ async def test_the_access_log_has_one_line_a_call_and_no_content() -> None:
     stream = io.StringIO()
     with restored_logging():
         configure_logging("test", stream=stream)
-        interceptors = [ErrorInterceptor(), AccessLogInterceptor(), IdentityInterceptor(KEY)]
+        interceptors = [ErrorInterceptor(), AccessLogInterceptor(), IdentityInterceptor("tester", KEYS, RULES)]
         async with (
             running_server(register(new_servicer()), interceptors) as (address, _),
             open_channel(address) as channel,
         ):
             stub = memory_service_pb2_grpc.MemoryServiceStub(channel)
-            metadata = (*identity_metadata(CALLER, KEY), ("x-request-id", "r5"))
+            metadata = (*identity_for("GetMemory"), ("x-request-id", "r5"))
             await failure(get(stub, "bug", metadata=metadata))
             await failure(get(stub, "missing"))
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     calls = [line for line in lines if line["event"] == "call"]
-    assert [(c["method"], c["code"], c["principal"]) for c in calls] == [
-        ("rearview.v1.MemoryService/GetMemory", "INTERNAL", "agent"),
-        ("rearview.v1.MemoryService/GetMemory", "UNAUTHENTICATED", ""),
+    assert [(c["method"], c["code"], c["tenant"], c["principal"], c["role"]) for c in calls] == [
+        ("rearview.v1.MemoryService/GetMemory", "INTERNAL", str(UUID(int=7)), "agent", "write"),
+        ("rearview.v1.MemoryService/GetMemory", "UNAUTHENTICATED", "", "", ""),
     ]
     assert calls[0]["request_id"] == "r5"
     assert len(calls[0]["trace_id"]) == 32

@@ -15,7 +15,7 @@ from rearview.domain.paging import Page, PageRequest
 from rearview.domain.principal import Caller, Role
 from rearview.domain.tenancy import ApiKey, Namespace
 from rearview.domain.writing import RequestKey
-from rearview.ports.credential_store import StoredCredential
+from rearview.ports.credential_store import StoredCredential, StoredTenant
 
 _SQL = load_queries("credentials")
 _LOOKUP_TIMEOUT_SECONDS = 5.0
@@ -23,7 +23,7 @@ _CHANGE_TIMEOUT_SECONDS = 10.0
 
 
 class PostgresCredentialStore:
-    """Implements `CredentialStore` through a function that takes the tenant from the key."""
+    """Implements `CredentialStore` through functions that need no tenant named before."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -56,6 +56,12 @@ class PostgresCredentialStore:
                 revoked_at,
             ) in rows
         ]
+
+    async def find_tenant(self, name: str) -> StoredTenant | None:
+        async with self._database.transaction(None, timeout_seconds=_LOOKUP_TIMEOUT_SECONDS) as connection:
+            cursor = await connection.execute(_SQL["find_tenant"], {"name": name})
+            row = await cursor.fetchone()
+        return None if row is None else StoredTenant(*row)
 
 
 class PostgresApiKeyStore:

@@ -9,8 +9,8 @@ from psycopg.types.json import Jsonb
 
 from rearview.adapters.postgres.database import Connection
 from rearview.adapters.postgres.episode_turns import made_of_their_turns
-from rearview.adapters.postgres.falling import read_fallen
 from rearview.adapters.postgres.fact_words import refuse_unless_hot
+from rearview.adapters.postgres.falling import read_fallen
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
 from rearview.adapters.postgres.name_patterns import name_pattern
 from rearview.adapters.postgres.queries import load_queries

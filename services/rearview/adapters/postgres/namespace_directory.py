@@ -50,6 +50,8 @@ def reader_parameters(reader: Reader) -> dict[str, Any]:
         "principal": reader.principal,
         "admin": reader.role is Role.ADMIN,
         "only": list(reader.namespaces),
+        "granted": list(reader.grants),
+        "granted_write": [name for name, access in reader.grants.items() if access is Access.WRITE],
         "names": [],
         "subscribed": False,
         "receipt_id": None,

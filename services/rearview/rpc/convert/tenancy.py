@@ -1,10 +1,9 @@
 """Tenants and API keys."""
 
-import re
 from collections.abc import Mapping
 from datetime import timedelta
 
-from rearview.domain.names import NAMESPACE_ID, NamespaceName, parse_named, parse_namespace
+from rearview.domain.names import NAMESPACE_ID, PRINCIPAL_ID, NamespaceName, parse_named, parse_namespace
 from rearview.domain.principal import Role
 from rearview.domain.tenancy import ApiKey, Quotas, Tenant
 from rearview.domain.tenancy_changes import CreatedApiKey, CreatedTenant, TenantChanges
@@ -26,7 +25,6 @@ MAX_KEY_NAMESPACES = 100
 DEFAULT_OVERLAP = timedelta(hours=1)
 MAX_OVERLAP = timedelta(days=30)
 
-_PRINCIPAL = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}", re.ASCII)
 _TENANT_FIELDS = frozenset({"display_name", "disabled", "quotas"})
 _LARGEST_INT64 = 2**63 - 1
 _ROLES: Mapping[Role, tenant_pb2.PrincipalRole.ValueType] = {
@@ -167,7 +165,7 @@ def created_api_key_to_proto(created: CreatedApiKey) -> tenant_pb2.CreateApiKeyR
 
 def principal_from_proto(principal: str, field: str, found: Violations) -> str:
     """Return the principal's name; note what is none."""
-    if not _PRINCIPAL.fullmatch(principal):
+    if not PRINCIPAL_ID.fullmatch(principal):
         found.add(field, "must be 1 to 63 of a-z, 0-9, _, . and -, and begin with a letter or digit")
     return principal
 

@@ -45,7 +45,7 @@ class AccessLogInterceptor(CallInterceptor):
                 "method": call.method.lstrip("/"),
                 "code": code,
                 "milliseconds": round((time.perf_counter() - started) * 1000, 1),
-                "principal": _principal(),
+                **_who(),
             }
             if isinstance(error, RearviewError):
                 fields["reason"] = error.reason
@@ -53,8 +53,10 @@ class AccessLogInterceptor(CallInterceptor):
             (_log.debug if call.is_of_platform else write)("call", **fields)
 
 
-def _principal() -> str:
+def _who() -> dict[str, str]:
     try:
-        return current_caller().principal
+        caller = current_caller()
     except CredentialMissing:
-        return ""
+        return {"tenant": "", "principal": "", "role": ""}
+    tenant = str(caller.tenant_id) if caller.tenant_id else ""
+    return {"tenant": tenant, "principal": caller.principal, "role": caller.role.value}

@@ -4,6 +4,9 @@
 SELECT tenant_id, disabled, requests_per_second, secret_hash, principal, role, namespaces, expires_at, revoked_at
 FROM rearview_find_key(%(key_id)s)
 
+-- name: find_tenant
+SELECT tenant_id, disabled, requests_per_second FROM rearview_find_tenant(%(name)s)
+
 -- name: insert
 INSERT INTO api_key (tenant_id, key_id, secret_hash, principal, role, namespaces, created_at, expires_at)
 VALUES (%(tenant_id)s, %(key_id)s, %(secret_hash)s, %(principal)s, %(role)s, %(namespaces)s, %(created_at)s,

@@ -1,8 +1,9 @@
 -- Namespaces, grants and subscriptions of one tenant, and who reaches what.
 
 -- Of the namespaces that a request is about, those that a principal may at least read: its own, those with a grant,
--- public ones; an admin all of its tenant. A key's own list, where it has one, narrows that. A request is about the
--- namespaces it names, those of the receipt or trace it names, and its principal's subscriptions where it recalls.
+-- public ones; an admin all of its tenant. A token may bring grants of its own. A credential's own list of namespaces,
+-- where it has one, narrows all that. A request is about the namespaces it names, those of the receipt or trace it
+-- names, and its principal's subscriptions where it recalls.
 -- name: reach
 WITH concerned AS (
   SELECT n.namespace_id FROM namespace n
@@ -19,13 +20,15 @@ WITH concerned AS (
 )
 SELECT n.name, n.namespace_id,
        %(admin)s OR n.owner = %(principal)s AS owned,
-       %(admin)s OR n.owner = %(principal)s OR coalesce(g.access = 'write', false) AS writable
+       %(admin)s OR n.owner = %(principal)s OR coalesce(g.access = 'write', false)
+         OR n.name = ANY (%(granted_write)s::text[]) AS writable
 FROM concerned c
 JOIN namespace n ON n.tenant_id = %(tenant_id)s AND n.namespace_id = c.namespace_id AND n.deleted_at IS NULL
 LEFT JOIN namespace_grant g
   ON g.tenant_id = n.tenant_id AND g.namespace_id = n.namespace_id AND g.principal = %(principal)s
 WHERE (cardinality(%(only)s::text[]) = 0 OR n.name = ANY (%(only)s))
-  AND (%(admin)s OR n.owner = %(principal)s OR n.visibility = 2 OR g.access IS NOT NULL)
+  AND (%(admin)s OR n.owner = %(principal)s OR n.visibility = 2 OR g.access IS NOT NULL
+       OR n.name = ANY (%(granted)s::text[]))
 ORDER BY n.name
 
 -- How many namespaces a receipt or trace is about; no row when there is none such.
@@ -57,7 +60,8 @@ LEFT JOIN namespace_grant g
 LEFT JOIN namespace_statistics s ON s.tenant_id = n.tenant_id AND s.namespace_id = n.namespace_id
 WHERE n.tenant_id = %(tenant_id)s AND n.deleted_at IS NULL AND n.name > %(after)s
   AND (cardinality(%(only)s::text[]) = 0 OR n.name = ANY (%(only)s))
-  AND (%(admin)s OR n.owner = %(principal)s OR n.visibility = 2 OR g.access IS NOT NULL)
+  AND (%(admin)s OR n.owner = %(principal)s OR n.visibility = 2 OR g.access IS NOT NULL
+       OR n.name = ANY (%(granted)s::text[]))
 ORDER BY n.name
 LIMIT %(limit)s
 
