@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import grpc.aio
 
+from rearview.adapters.models.measured_embedder import MeasuredEmbedder
 from rearview.adapters.models.registry import embedder_settings, open_embedder
 from rearview.adapters.postgres.credentials import PostgresApiKeyStore, PostgresCredentialStore
 from rearview.adapters.postgres.database import Database
@@ -24,6 +25,7 @@ from rearview.gateway.all_violations import AllViolations
 from rearview.gateway.authenticate import Authenticator
 from rearview.gateway.authorize import Authorizer
 from rearview.gateway.backend import Backend
+from rearview.gateway.busiest_tenants import BusiestTenants
 from rearview.gateway.cache.answer_keys import AnswerKeyMaker
 from rearview.gateway.cache.cached_recall import CachedRecall, CacheParts
 from rearview.gateway.config import GatewayConfig
@@ -77,6 +79,7 @@ async def _open_cache(
     if config.redis_url is None or config.cache_seconds == 0:
         return None
     redis = await stack.enter_async_context(RedisConnection(config.redis_url.get_secret_value(), decode=False))
+    metrics.pools.add("redis", redis.figures)
     generation, canonicaliser = model.generation, LexiconCanonicaliser()
     canonicaliser.canonical("rearview 记忆")  # reads the lexicon; no caller should wait for it
     return CachedRecall(
@@ -132,6 +135,8 @@ async def run_gateway(
         operator_database = await stack.enter_async_context(
             Database(config.operator_database_url.get_secret_value(), max_connections=2, vectors=False)
         )
+        process.metrics.pools.add("postgresql", database.figures)
+        process.metrics.pools.add("postgresql_operator", operator_database.figures)
         channels: dict[ServiceName, grpc.aio.Channel] = {
             name: await stack.enter_async_context(open_channel(address))
             for name, address in (
@@ -146,6 +151,7 @@ async def run_gateway(
                 open_embedder,
                 embedder_settings(config.embedder, config.model_dir, config.embedder_url, config.embedder_bearer),
             )
+        model = MeasuredEmbedder(model, process.metrics)
         stack.push_async_callback(model.close)
         await model.embed_query("rearview")  # the first run is slow; no caller should wait for it
         embedding = QueryEmbedding(
@@ -214,6 +220,5 @@ async def run_gateway(
             behind={name.value: health_probe(channel) for name, channel in channels.items()},
             metrics=process.metrics,
         )
-        await process.serve(
-            register, AdmissionInterceptor(authorizer), on_started=on_started, stop=stop, readiness=dependencies.ready
-        )
+        admission = AdmissionInterceptor(authorizer, BusiestTenants(process.metrics))
+        await process.serve(register, admission, on_started=on_started, stop=stop, readiness=dependencies.ready)

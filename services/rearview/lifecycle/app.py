@@ -19,6 +19,7 @@ from rearview.adapters.postgres.erasure_check import PostgresErasureCheck
 from rearview.adapters.postgres.job_policy import JobPolicy
 from rearview.adapters.postgres.jobs import ProcrastinateJobQueue
 from rearview.adapters.postgres.operations import PostgresOperations
+from rearview.adapters.postgres.platform_statistics import PostgresPlatformStatistics
 from rearview.adapters.postgres.statistics import PostgresStatistics
 from rearview.adapters.postgres.tiering import PostgresTiering
 from rearview.adapters.postgres.upkeep import PostgresUpkeep
@@ -33,17 +34,19 @@ from rearview.lifecycle.drain_access_counts import AccessCountDrain
 from rearview.lifecycle.erase_cold import ColdEraser
 from rearview.lifecycle.fault_points import FaultPoints
 from rearview.lifecycle.jobs import job_handlers
+from rearview.lifecycle.measure import PlatformMeasures
 from rearview.lifecycle.operations import OperationWork
 from rearview.lifecycle.purge import Purger
 from rearview.lifecycle.round_schedule import Round, RoundSchedule
 from rearview.lifecycle.servicer import LifecycleServicer
-from rearview.lifecycle.sweep import Sweeper, SweepLimits
+from rearview.lifecycle.sweep import MOVES, OnMoved, Sweeper, SweepLimits
 from rearview.lifecycle.upkeep import UpkeepRounds, UpkeepRules
 from rearview.lifecycle.verify_purge import PurgeVerifier
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.tiering import Rehydrator, TierStore
 from rearview.rpc.interceptors import IdentityInterceptor
 from rearview.rpc.service_process import meanwhile, service_process
+from rearview.telemetry.job_metrics import observed_jobs
 from rearview.telemetry.metrics import Metrics
 
 SERVICE = "lifecycle"
@@ -77,12 +80,16 @@ async def run_lifecycle(
         redis = await stack.enter_async_context(
             RedisConnection(config.redis_url.get_secret_value(), timeout_seconds=config.redis_seconds)
         )
-        tiers = await stack.enter_async_context(open_tiers(config, work, clock))
+        tiers = await stack.enter_async_context(open_tiers(config, work, clock, _moves_metric(process.metrics)))
+        for name, pool in (("postgresql", calls), ("postgresql_work", work), ("redis", redis)):
+            process.metrics.pools.add(name, pool.figures)
         purger = Purger(PostgresErasure(work, batch=config.purge_batch), RedisErasure(redis), clock, tiers.eraser)
         verifier = PurgeVerifier(PostgresErasureCheck(work), RedisErasure(redis), clock)
         operations = OperationWork(PostgresOperations(work), tiers.store, tiers.sweeper, tiers.rehydrator, clock)
         queue = ProcrastinateJobQueue(url, policy=_job_policy(config))
-        handlers = job_handlers(purger, verifier, tiers.sweeper, operations)
+        handlers = observed_jobs(
+            job_handlers(purger, verifier, tiers.sweeper, operations), process.metrics, process.tracing
+        )
         await stack.enter_async_context(
             meanwhile(queue.work(handlers, concurrency=config.worker_concurrency), stopping)
         )
@@ -115,7 +122,12 @@ class Tiers:
 
 
 @asynccontextmanager
-async def open_tiers(config: LifecycleConfig, database: Database, clock: Clock) -> AsyncIterator[Tiers]:
+async def open_tiers(
+    config: LifecycleConfig,
+    database: Database,
+    clock: Clock,
+    on_moved: OnMoved = lambda _name, _count: None,
+) -> AsyncIterator[Tiers]:
     """Open object storage and yield what moves memories between tiers."""
     lease = timedelta(seconds=config.lease_seconds)
     faults = FaultPoints(config.fault_point)
@@ -126,7 +138,7 @@ async def open_tiers(config: LifecycleConfig, database: Database, clock: Clock) 
         limits = SweepLimits(run=config.sweep_memories, step=config.sweep_step, lease=lease)
         yield Tiers(
             store,
-            Sweeper(store, moves, cold.rehydrator, clock, limits=limits, faults=faults),
+            Sweeper(store, moves, cold.rehydrator, clock, limits=limits, faults=faults, on_moved=on_moved),
             cold.rehydrator,
             ColdEraser(store, moves, lease=lease),
         )
@@ -134,6 +146,13 @@ async def open_tiers(config: LifecycleConfig, database: Database, clock: Clock) 
 
 def _job_policy(config: LifecycleConfig) -> JobPolicy:
     return JobPolicy(max_attempts=config.job_attempts, drain_seconds=config.drain_seconds)
+
+
+def _moves_metric(metrics: Metrics) -> OnMoved:
+    moved = metrics.counter("tier_moves", "Memories that sweeps moved, and what else sweeps did.", ("what",))
+    for what in MOVES:
+        moved.labels(what)
+    return lambda what, count: moved.labels(what).inc(count)
 
 
 def _rounds(
@@ -153,11 +172,13 @@ def _rounds(
             purge_overdue=timedelta(minutes=config.purge_overdue_minutes),
         ),
     )
+    measures = PlatformMeasures(PostgresPlatformStatistics(database), metrics)
     sweep_age = timedelta(minutes=config.sweep_minutes)
     ended = metrics.counter("rounds", "Rounds that ended, by name and outcome.", ("round", "outcome"))
     return RoundSchedule(
         [
             Round("drain_access_counts", config.drain_counts_seconds, drain.drain),
+            Round("measure", config.measure_seconds, measures.measure),
             Round("expire", config.expire_seconds, upkeep.expire),
             Round("enqueue_left_behind", config.upkeep_seconds, upkeep.enqueue_left_behind),
             Round(

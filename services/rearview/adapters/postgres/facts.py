@@ -45,6 +45,11 @@ class FactsWritten:
     bags: tuple[KeywordBag, ...] = ()
     changed: bool = False
 
+    @property
+    def superseded_count(self) -> int:
+        """How many values were superseded."""
+        return sum(len(values) for values in self.superseded.values())
+
 
 class FactWriter:
     """Statements about facts; each call runs in the caller's transaction."""

@@ -29,6 +29,7 @@ from rearview.domain.unit_projection import KeywordStatistics
 from rearview.domain.writing import Remembered, RememberOutcome, RequestKey
 from rearview.ports.memory_store import NewMemory
 from rearview.ports.stated_facts import StatedFact
+from rearview.ports.write_observer import NoObserver, WriteObserver
 
 _SQL = load_queries("memory_store")
 
@@ -36,10 +37,11 @@ _SQL = load_queries("memory_store")
 class PostgresMemoryStore:
     """The `MemoryStore` port over the tables of one generation."""
 
-    def __init__(self, database: Database, units: SearchUnits) -> None:
+    def __init__(self, database: Database, units: SearchUnits, observer: WriteObserver | None = None) -> None:
         self._database = database
         self._units = units
         self._facts = FactWriter(units)
+        self._observer = observer or NoObserver()
 
     async def remembered_before(self, scope: Scope, request: RequestKey) -> Remembered | None:
         """Return the answer of a request that was carried out before; see `MemoryStore.remembered_before`."""
@@ -111,6 +113,8 @@ class PostgresMemoryStore:
                 breaking=stated.changed,
                 addition=_addition(scope, new if known_id is None else None, facts),
             )
+        self._observer.remembered(remembered.outcome)
+        self._observer.superseded(stated.superseded_count)
         return remembered
 
     async def update(

@@ -25,6 +25,7 @@ from rearview.domain.turn_text import asks
 from rearview.domain.unit_projection import KeywordStatistics
 from rearview.ports.session_index import IndexedBatch, OpenEpisode, PendingEvents
 from rearview.ports.working_memory import SessionKey
+from rearview.ports.write_observer import NoObserver, WriteObserver
 
 _SQL = load_queries("session_index")
 INDEXER = ActingService("writer")
@@ -34,10 +35,11 @@ INDEXER = ActingService("writer")
 class PostgresSessionIndex:
     """The `SessionIndex` port over the tables of one generation."""
 
-    def __init__(self, database: Database, units: SearchUnits) -> None:
+    def __init__(self, database: Database, units: SearchUnits, observer: WriteObserver | None = None) -> None:
         self._database = database
         self._units = units
         self._facts = FactWriter(units)
+        self._observer = observer or NoObserver()
 
     async def pending(self, session: SessionKey, *, limit: int) -> PendingEvents | None:
         """Return what is to be indexed; see `SessionIndex.pending`."""
@@ -97,6 +99,8 @@ class PostgresSessionIndex:
             if batch.speakers:
                 await _know_speakers(connection, session, batch.speakers)
             await _write_consequences(connection, batch, now, breaking=written.changed)
+        self._observer.captured([capture.outcome for capture in batch.captures])
+        self._observer.superseded(written.superseded_count)
         return True
 
     async def merge_fresh_units(self, tenant_id: UUID, namespace_id: UUID, *, limit: int) -> int:

@@ -95,6 +95,8 @@ class CachedRecall:
         self._rejections: Counter = metrics.counter(
             "cache_rejections", "Cached answers that were not given, by reason.", ("reason",)
         )
+        for outcome in ("exact", "canonical", "semantic", "miss", "bypass", "off"):
+            self._lookups.labels(outcome)
 
     async def recall(
         self, request: recall_pb2.RecallRequest, query: RecallQuery, caller: Caller, find: Find
