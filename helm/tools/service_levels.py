@@ -1,8 +1,8 @@
 """Service level objectives, and from each its recording rules and its alerts by burn rate.
 
-An objective leaves an error budget. Alerts compare how fast the budget burns over a long window, and over a short one
-so that they end soon after the trouble does (Google's Site Reliability Workbook, chapter 5): a budget of 30 days is gone
-in two days at a rate of 14.4, in five at 6, in ten at 3, and just used up at 1.
+An objective leaves an error budget. Alerts compare how fast it burns over a long window, and over a short one so that
+they end soon after the trouble does (Google's Site Reliability Workbook, chapter 5): a budget of 30 days is gone in two
+days at a rate of 14.4, in five at 6, in ten at 3, and just used up at 1.
 """
 
 from dataclasses import dataclass

@@ -145,9 +145,7 @@ async def test_the_mcp_adapter_begins_a_trace_or_goes_on_with_the_agent_s(
     async with over_http(mcp_adapter.url, key) as agent:
         await agent.call_tool("memory_search", {"query": "tyres"})
     begun = eventually(
-        lambda: [
-            span for span in traces.spans() if span.name == "tool memory_search" and span.trace_id != trace_id
-        ],
+        lambda: [span for span in traces.spans() if span.name == "tool memory_search" and span.trace_id != trace_id],
         bool,
         "the adapter's own trace",
     )

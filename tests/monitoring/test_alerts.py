@@ -194,6 +194,7 @@ CASES = [
     ),
 ]
 
+
 @dataclass(frozen=True, slots=True)
 class Burning:
     """How many times as many bad calls there are as the budget allows, from the start, and who has fired by then."""
@@ -289,10 +290,7 @@ def test_alerts_fire_when_they_should(tmp_path: Path) -> None:
     _tested(
         tmp_path,
         [path for path in RULES.glob("*.yaml") if path != SERVICE_LEVELS],
-        [
-            _test(f"{each.alert}: {each.fires}", each.series, each.minute, {each.alert: each.fires})
-            for each in CASES
-        ],
+        [_test(f"{each.alert}: {each.fires}", each.series, each.minute, {each.alert: each.fires}) for each in CASES],
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import urllib.request
+
 import promql_parser
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
@@ -36,9 +37,7 @@ def exported_names(address: str) -> set[str]:
 def value(address: str, name: str, **labels: str) -> float:
     """Return the sum of the samples of a name whose labels include these."""
     return sum(
-        sample.value
-        for sample in samples(address)
-        if sample.name == name and labels.items() <= sample.labels.items()
+        sample.value for sample in samples(address) if sample.name == name and labels.items() <= sample.labels.items()
     )
 
 

@@ -7,7 +7,6 @@ from helm.tools.service_levels import SERVER_ERRORS
 QUANTILES = ((0.5, "p50"), (0.95, "p95"), (0.99, "p99"))
 
 
-
 def quantiles(title: str, histogram: str, where: str = "", description: str = "") -> Panel:
     """Return the median and the tail of a duration."""
     queries = [Query(quantile(at, histogram, where=where), name, exemplars=True) for at, name in QUANTILES]

@@ -175,7 +175,7 @@ def _rounds(
     measures = PlatformMeasures(PostgresPlatformStatistics(database), metrics)
     sweep_age = timedelta(minutes=config.sweep_minutes)
     ended = metrics.counter("rounds", "Rounds that ended, by name and outcome.", ("round", "outcome"))
-    return RoundSchedule(
+    schedule = RoundSchedule(
         [
             Round("drain_access_counts", config.drain_counts_seconds, drain.drain),
             Round("measure", config.measure_seconds, measures.measure),
@@ -189,3 +189,7 @@ def _rounds(
         ],
         on_end=lambda name, well: ended.labels(name, "ok" if well else "failed").inc(),
     )
+    for name in schedule.names:
+        ended.labels(name, "ok")
+        ended.labels(name, "failed")
+    return schedule

@@ -5,6 +5,8 @@ from uuid import UUID
 
 from rearview.domain.recall import RecallTrace, Route
 from rearview.ports.recall_side_effects import RecallTraceStore
+from rearview.retriever.recall import COLD, VECTOR, WORKING_MEMORY
+from rearview.retriever.reranking import RERANK
 from rearview.telemetry.metrics import Metrics
 
 _COUNTS = (0, 1, 2, 3, 5, 10, 20, 50, 100)
@@ -23,6 +25,8 @@ class CountedTraces:
         self._empty = metrics.counter("recalls_empty", "Recalls that returned nothing.")
         for route in Route:
             self._routes.labels(route.name.lower())
+        for part in (VECTOR, WORKING_MEMORY, COLD, RERANK):
+            self._degraded.labels(part)
 
     async def write(self, tenant_id: UUID, principal: str, namespace_ids: Collection[UUID], trace: RecallTrace) -> None:
         """Count a trace and store it. Raises: Unavailable."""

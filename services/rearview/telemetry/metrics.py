@@ -10,6 +10,7 @@ from prometheus_client.gc_collector import GCCollector
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
+from rearview.domain.errors import RearviewError
 from rearview.telemetry.pools import PoolCollector
 from rearview.telemetry.trace_context import current_trace
 
@@ -67,6 +68,9 @@ class RequestMetrics:
         self._requests = metrics.counter("requests", "Calls that ended, by method and code.", ("method", "code"))
         self._seconds = metrics.histogram("request_seconds", "Duration of calls in seconds, by method.", ("method",))
         self._refusals = metrics.counter("refusals", "Calls that ended with an error, by its reason.", ("reason",))
+        # A series that begins with its first error would hide that one from every rate.
+        for error in _with_subclasses(RearviewError):
+            self._refusals.labels(error.reason)
         self._in_progress = metrics.gauge("requests_in_progress", "Calls that are being served.")
 
     def observe(self, method: str, code: str, seconds: float, reason: str = "") -> None:
@@ -81,6 +85,12 @@ class RequestMetrics:
         """Count a call while it is being served."""
         with self._in_progress.track_inprogress():
             yield
+
+
+def _with_subclasses(error: type[RearviewError]) -> Iterator[type[RearviewError]]:
+    yield error
+    for subclass in error.__subclasses__():
+        yield from _with_subclasses(subclass)
 
 
 class MetricsServer:

@@ -108,7 +108,7 @@ def child_span(name: str, **attributes: str | int | float) -> Iterator[Span]:
     `name` and `attributes` hold names and figures only: no statement's parameters, no keys, no texts.
     """
     tracing = _active.get()
-    if tracing is None:
+    if tracing is None or not trace.get_current_span().is_recording():
         yield trace.INVALID_SPAN
         return
     with tracing.span(name, SpanKind.CLIENT) as span:
