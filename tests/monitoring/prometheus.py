@@ -46,7 +46,8 @@ class Prometheus:
 
     def query(self, expression: str) -> list[dict[str, Any]]:
         """Return the series of an instant query. Raises: AssertionError: it was refused."""
-        return self._get("query", query=expression)["result"]
+        found: list[dict[str, Any]] = self._get("query", query=expression)["result"]
+        return found
 
     def healthy_targets(self) -> int:
         """Return how many targets were scraped well the last time."""

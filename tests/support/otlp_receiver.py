@@ -43,7 +43,7 @@ class OtlpReceiver(TraceServiceServicer):
         self._spans: deque[ReceivedSpan] = deque(maxlen=MOST_SPANS)
         self._lock = threading.Lock()
         self._server = grpc.server(ThreadPoolExecutor(2, thread_name_prefix="otlp"))
-        add_TraceServiceServicer_to_server(self, self._server)
+        add_TraceServiceServicer_to_server(self, self._server)  # type: ignore[no-untyped-call]
         self._port = self._server.add_insecure_port("127.0.0.1:0")
 
     def __enter__(self) -> Self:

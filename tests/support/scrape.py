@@ -5,6 +5,7 @@ from __future__ import annotations
 import urllib.request
 
 import promql_parser
+from prometheus_client.metrics_core import Metric
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
@@ -20,15 +21,19 @@ def scraped(address: str) -> str:
         return text
 
 
+def _families(address: str) -> list[Metric]:
+    return list(text_string_to_metric_families(scraped(address)))  # type: ignore[no-untyped-call]
+
+
 def samples(address: str) -> list[Sample]:
     """Return all samples of a process."""
-    return [sample for family in text_string_to_metric_families(scraped(address)) for sample in family.samples]
+    return [sample for family in _families(address) for sample in family.samples]
 
 
 def exported_names(address: str) -> set[str]:
     """Return the names of all series that a process exports or will export: those of label values to come, too."""
     names: set[str] = set()
-    for family in text_string_to_metric_families(scraped(address)):
+    for family in _families(address):
         endings = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count"), "gauge": ("",)}
         names |= {f"{family.name}{ending}" for ending in endings.get(family.type, ("",))}
     return names

@@ -26,10 +26,13 @@ _log = structlog.get_logger(__name__)
 
 
 class BusiestTenants(Collector):
-    """Counts calls by tenant in windows of a minute; shows the last whole one. More than MOST_TENANTS in a window are
-    not told apart."""
+    """Counts calls by tenant in windows of a minute; shows the last whole one. Those beyond
+    `most_tenants` in a window are not counted."""
 
-    def __init__(self, metrics: Metrics, *, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, metrics: Metrics, *, most_tenants: int = MOST_TENANTS, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._most_tenants = most_tenants
         self._prefix = f"rearview_{metrics.service}"
         self._monotonic = monotonic
         self._lock = Lock()  # calls are noted on the event loop, metrics are asked for on a thread
@@ -42,7 +45,7 @@ class BusiestTenants(Collector):
         """Count a call."""
         with self._lock:
             self._turn()
-            if tenant_id in self._counting or len(self._counting) < MOST_TENANTS:
+            if tenant_id in self._counting or len(self._counting) < self._most_tenants:
                 self._counting[tenant_id] += 1
 
     def collect(self) -> Iterable[Metric]:
