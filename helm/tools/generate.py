@@ -32,7 +32,7 @@ def outputs() -> dict[Path, str]:
         CHART / "values.schema.json": json.dumps(schema(), indent=1, ensure_ascii=False) + "\n",
         CHART / "files" / "services.yaml": _HEAD + yaml.safe_dump(services(), sort_keys=False, width=120),
         CHART / "README.md": readme((CHART / "values.yaml").read_text("utf-8"), _settings_tables()),
-        CHART / "rules" / "service_levels.yaml": service_levels(),
+        CHART / "rules" / "service-levels.yaml": service_levels(),
         **{CHART / "dashboards" / f"{board.name}.json": rendered(board) for board in BOARDS},
     }
 

@@ -16,7 +16,7 @@ from tests.support.expressions import RULES, Expression, alerts, of_panels, of_r
 G, W, R, L, M = (f"rearview_{name}" for name in ("gateway", "writer", "retriever", "lifecycle", "mcp"))
 
 
-SERVICE_LEVELS = RULES / "service_levels.yaml"
+SERVICE_LEVELS = RULES / "service-levels.yaml"
 
 
 @dataclass(frozen=True, slots=True)
