@@ -60,12 +60,12 @@ class PlatformMeasures:
         found = {one.task: one for one in tasks}
         self._known |= found.keys()
         for task in self._known:
-            one = found.get(task) or QueueFigures(task, 0, 0, 0, 0, None)
+            one = found.get(task) or QueueFigures(task, 0, 0, 0, 0, None, 0.0)
             for state, count in (("waiting", one.waiting), ("scheduled", one.scheduled), ("running", one.running)):
                 self._jobs.labels(task, state).set(count)
             self._dead.labels(task).set(one.dead)
             age = 0.0 if one.oldest_id is None else self._ages.age_seconds(moment, one.oldest_id)
-            self._oldest.labels(task).set(age)
+            self._oldest.labels(task).set(max(age, one.overdue_seconds))
         oldest = [one.oldest_id for one in tasks if one.oldest_id is not None]
         if oldest:
             self._ages.forget_before(min(oldest))

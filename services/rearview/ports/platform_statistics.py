@@ -15,7 +15,8 @@ class QueueFigures:
         scheduled: jobs whose time has not come.
         running: jobs that a worker has.
         dead: jobs that failed for good.
-        oldest_id: of the waiting ones; ids grow with time. None when none waits.
+        oldest_id: of the waiting ones that were to run at once; ids grow with time. None when none waits.
+        overdue_seconds: how long ago the first of the others was due.
     """
 
     task: str
@@ -24,6 +25,7 @@ class QueueFigures:
     running: int
     dead: int
     oldest_id: int | None
+    overdue_seconds: float
 
 
 @dataclass(frozen=True, slots=True)

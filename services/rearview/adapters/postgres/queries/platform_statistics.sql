@@ -7,7 +7,9 @@ SELECT task_name,
   count(*) FILTER (WHERE status = 'todo' AND scheduled_at > now()),
   count(*) FILTER (WHERE status = 'doing'),
   count(*) FILTER (WHERE status = 'failed'),
-  min(id) FILTER (WHERE status = 'todo' AND (scheduled_at IS NULL OR scheduled_at <= now()))
+  min(id) FILTER (WHERE status = 'todo' AND scheduled_at IS NULL),
+  -- Jobs for later, and those that are tried again.
+  coalesce(extract(epoch FROM now() - min(scheduled_at) FILTER (WHERE status = 'todo' AND scheduled_at <= now())), 0)::float8
 FROM procrastinate_jobs GROUP BY task_name
 
 -- name: last_id
