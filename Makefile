@@ -3,11 +3,13 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Locust patches Python's I/O for whoever shares its environment, so it has one of its own.
+LOADTEST_BIN := .venv-loadtest/bin
 PROTOS := $(sort $(shell cd protos && find . -name '*.proto' | sed 's|^\./||'))
 SERVICE_PROTOS := $(sort $(shell cd protos && grep -rl '^service ' . | sed 's|^\./||'))
 GOOGLE_PROTOS = $(shell $(BIN)/python -c "import google.api, pathlib; print(pathlib.Path(google.api.__path__[0]).parents[1])")
 
-.PHONY: help venv demo test check up down bench protos chart chart-tools check-chart check-monitoring images e2e-containers clean
+.PHONY: help venv demo test check up down bench protos chart chart-tools check-chart check-monitoring images e2e-containers loadtest loadtest-tools clean
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,7 +41,7 @@ up: venv ## Start the embedded stack in the background.
 down: ## Stop the embedded stack.
 	$(BIN)/rearview down
 
-test: $(VENV)/.tests ## Run all tests that a fresh machine can run, on real parts.
+test: $(VENV)/.tests $(LOADTEST_BIN)/locust ## Run all tests that a fresh machine can run, on real parts.
 	$(BIN)/python -m pytest
 
 check: $(VENV)/.tests ## Format, lint, types, import rule, protos, unit and contract tests, the chart.
@@ -92,10 +94,24 @@ images: ## Build the images; needs buildah. BASE names another base image than t
 e2e-containers: $(VENV)/.tests $(CHART_BIN)/helm ## Build the images and run the rendered chart under Podman, end to end.
 	$(BIN)/python -m pytest --quiet tests/e2e/test_containers.py
 
+$(LOADTEST_BIN)/locust: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-loadtest
+	@$(LOADTEST_BIN)/pip install --quiet --constraint constraints.txt --editable '.[loadtest]'
+	@touch $@
+
+loadtest-tools: $(LOADTEST_BIN)/locust
+
+SCENARIO ?= smoke
+LOADTEST_REPORTS := build/loadtest
+loadtest: loadtest-tools ## Put the running stack under load; SCENARIO is smoke, steady, spike or soak.
+	@mkdir -p $(LOADTEST_REPORTS)
+	$(LOADTEST_BIN)/python -m locust -f loadtest/locustfile.py --headless --scenario $(SCENARIO) \
+	  --html $(LOADTEST_REPORTS)/$(SCENARIO).html --csv $(LOADTEST_REPORTS)/$(SCENARIO)
+
 bench: venv ## Measure append, ingest and recall on this machine; `rearview bench --help` has larger sizes.
 	$(BIN)/rearview bench append --memories 500
 	$(BIN)/rearview bench ingest --memories 1000
 	$(BIN)/rearview bench recall --memories 2000 --queries 300
 
 clean: ## Remove what the targets above made, except data under .rearview.
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-chart .venv-loadtest build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

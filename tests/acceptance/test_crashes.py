@@ -83,15 +83,6 @@ def kill(stack: SupervisedStack, name: str) -> int:
     return pid
 
 
-def back(stack: SupervisedStack, name: str, old_pid: int) -> None:
-    """Return when the process runs again and is ready."""
-    eventually(
-        lambda: stack.process(name),
-        lambda process: process.state is ProcessState.READY and process.pid not in (None, old_pid),
-        f"{name} to be back",
-    )
-
-
 def assert_nothing_was_lost_or_doubled(client: Client, session: str, appends: Appends) -> list[event_pb2.Event]:
     events = list(client.list_events(session, page_size=1000))
     stored = Counter(event.content for event in events)
@@ -122,7 +113,7 @@ def test_a_service_is_killed_during_a_stream_of_appends(stack: SupervisedStack, 
     with Appends(everyday, "trucks") as appends:
         appends.wait_for_more(TURNS_AROUND_A_CRASH)
         pid = kill(stack, service)
-        back(stack, service, pid)
+        stack.wait_until_replaced(service, pid)
         appends.wait_for_more(TURNS_AROUND_A_CRASH)
     assert all(isinstance(error, Unavailable | DeadlineExceeded) for error in appends.failed.values()), appends.failed
     events = assert_nothing_was_lost_or_doubled(everyday, "trucks", appends)
@@ -147,7 +138,7 @@ def test_the_writer_is_killed_in_the_middle_of_indexing(stack: SupervisedStack, 
     # The work begins at once; its first batch is half of the turns.
     eventually(indexed_count, lambda count: count > 0, "the first batch")
     pid = kill(stack, "writer")
-    back(stack, "writer", pid)
+    stack.wait_until_replaced("writer", pid)
     everyday.end_session("tea")
     indexed(everyday)
     events = list(everyday.list_events("tea", page_size=1000))
@@ -175,7 +166,7 @@ def test_a_turn_of_a_moment_ago_is_found_whatever_its_words_after_valkey_was_dow
     everyday.append_events("now", [Turn("user", "那就周五见吧。")])
     pid = kill(stack, "valkey")
     everyday.append_events("now", [Turn("user", "At the usual place, half past seven.")])
-    back(stack, "valkey", pid)
+    stack.wait_until_replaced("valkey", pid)
     everyday.append_events("now", [Turn("assistant", "好的，noted。")])
     texts = ["那就周五见吧。", "At the usual place, half past seven.", "好的，noted。"]
     assert said_lately(everyday, "now") == texts
@@ -194,7 +185,7 @@ def test_valkey_is_killed_during_a_stream_of_appends(stack: SupervisedStack, eve
         appends.wait_for_more(TURNS_AROUND_A_CRASH)
         pid = kill(stack, "valkey")
         appends.wait_for_more(TURNS_AROUND_A_CRASH)
-        back(stack, "valkey", pid)
+        stack.wait_until_replaced("valkey", pid)
         appended = len(appends.acknowledged)
         eventually(
             lambda: said_lately(everyday, "trucks"),
@@ -213,7 +204,7 @@ def test_postgresql_is_killed(stack: SupervisedStack, endpoints: Endpoints, ever
     with wire_to(endpoints.gateway, bearer(endpoints.admin_key)) as wire, Calls(wire, parent) as calls:
         eventually(lambda: calls.succeeded, lambda count: count > 0, "a first answer")
         pid = kill(stack, "postgres")
-        back(stack, "postgres", pid)
+        stack.wait_until_replaced("postgres", pid)
         before = calls.succeeded
         eventually(lambda: calls.succeeded, lambda count: count > before + CALLERS, "answers after the return")
     # Who was waiting hears that, long before the deadline, and which part it is.

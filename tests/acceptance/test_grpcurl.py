@@ -90,7 +90,8 @@ def test_append_recall_forget(grpcurl: Grpcurl, endpoints: Endpoints, client: Cl
     appended = call("AppendEvents", {"parent": session, "events": [{"role": "ROLE_USER", "content": text}]})
     event = appended["events"][0]
     assert (event["content"], event["sequence"]) == (text, "1")
-    found = call("Recall", {"parent": parent, "query": "What am I allergic to?", "top_k": 3})
+    question = {"parent": parent, "session": session, "query": "What am I allergic to?", "top_k": 3}
+    found = call("Recall", question)  # of the session: what was just said needs no word in common with the question
     assert found["hits"][0]["events"] == [event["name"]]
     assert "花生" in found["context"]
     receipt = call("Forget", {"parent": parent, "session": session, "reason": "tried out"})

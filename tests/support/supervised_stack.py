@@ -22,7 +22,7 @@ from rearview.embedded.private_files import read_json
 from rearview.embedded.process_records import ProcessRecords
 from rearview.embedded.processes import wait_until_ended
 from rearview.embedded.s3_server import SOCKET_FOLDER
-from rearview.embedded.stack_status import ProcessStatus, StackState, StackStatus, read_status
+from rearview.embedded.stack_status import ProcessState, ProcessStatus, StackState, StackStatus, read_status
 
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_SECONDS = 120.0
@@ -112,6 +112,21 @@ class SupervisedStack:
                     f"{tail(self._console, 30)}"
                 )
             time.sleep(POLL_SECONDS)
+
+    def replace(self, name: str, how: signal.Signals = signal.SIGTERM) -> None:
+        """End a process and wait until its successor is ready."""
+        pid = self.child_pids()[name]
+        os.kill(pid, how)
+        self.wait_until_replaced(name, pid)
+
+    def wait_until_replaced(self, name: str, old_pid: int) -> None:
+        """Return when the process runs again and is ready."""
+
+        def replaced() -> bool:
+            process = self.process(name)
+            return process.state is ProcessState.READY and process.pid not in (None, old_pid)
+
+        self.wait_until(replaced, f"{name} to be back")
 
     def signal(self, number: signal.Signals) -> None:
         assert self._process is not None

@@ -8,7 +8,6 @@ from tenacity import RetryCallState, retry_if_exception, wait_random_exponential
 
 from rearview.domain.errors import Conflict, EtagMismatch, ResourceExhausted, Unavailable
 
-MAX_ATTEMPTS = 8
 FIRST_WAIT_SECONDS = 0.1
 LONGEST_WAIT_SECONDS = 2.0
 
@@ -34,12 +33,13 @@ class Deadline:
 def retry_arguments(*, repeatable: bool, deadline: Deadline) -> dict[str, Any]:
     """Return the arguments of tenacity's Retrying and AsyncRetrying.
 
-    Exponential back-off with full jitter from 0.1 s, not before the service asks for it (RetryInfo), at most eight
-    attempts, and none that would begin after the deadline; then the last error is raised.
+    Exponential back-off with full jitter, from 0.1 s to 2 s, not before the service asks for it (RetryInfo), and until
+    no further attempt would begin before the deadline; then the last error is raised. So a caller with a minute to
+    spare outlasts a service that is being replaced.
     """
 
     def exhausted(state: RetryCallState) -> bool:
-        return state.attempt_number >= MAX_ATTEMPTS or state.upcoming_sleep >= deadline.left_seconds()
+        return state.upcoming_sleep >= deadline.left_seconds()
 
     return {
         "retry": retry_if_exception(lambda error: repeatable and is_transient(error)),

@@ -24,10 +24,11 @@ _NUMBERS = [str(number) for number in range(1_100, 99_000, 370)]
 
 @dataclass(frozen=True, slots=True)
 class BenchSession:
-    """A session's name and its turns."""
+    """A session's name, its turns, and for each of them a question that it answers."""
 
     name: str
     turns: tuple[Turn, ...]
+    questions: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +70,17 @@ def bench_sessions(turns: int, *, seed: int = 0) -> Iterator[BenchSession]:
     said: set[str] = set()
     for number, start in enumerate(range(0, turns, TURNS_PER_SESSION)):
         begins = _FIRST_DAY + timedelta(minutes=number * _MINUTES_BETWEEN_SESSIONS % (_DAYS * 24 * 60))
-        made = []
+        made, questions = [], []
         for at in range(min(TURNS_PER_SESSION, turns - start)):
-            statement, _ = _distinct(number, start + at, seed, said)
+            statement, question = _distinct(number, start + at, seed, said)
             made.append(Turn("user", statement, occurred_at=begins + timedelta(seconds=at * _SECONDS_BETWEEN_TURNS)))
-        yield BenchSession(f"bench-{seed}-{number}", tuple(made))
+            questions.append(question)
+        yield BenchSession(f"bench-{seed}-{number}", tuple(made), tuple(questions))
 
 
 def bench_questions(turns: int, count: int, *, seed: int = 0) -> list[str]:
     """Return `count` questions, spread over what `bench_sessions(turns)` says."""
-    said: set[str] = set()
-    asked = [_distinct(at // TURNS_PER_SESSION, at, seed, said)[1] for at in range(turns)]
+    asked = [question for session in bench_sessions(turns, seed=seed) for question in session.questions]
     return [asked[place * turns // count % turns] for place in range(count)]
 
 

@@ -1,0 +1,1 @@
+"""Load tests: agents that talk, ask and forget over gRPC, as Locust users."""

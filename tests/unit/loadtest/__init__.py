@@ -1,0 +1,1 @@
+"""Tests of the load test's own rules."""
