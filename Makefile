@@ -9,7 +9,7 @@ PROTOS := $(sort $(shell cd protos && find . -name '*.proto' | sed 's|^\./||'))
 SERVICE_PROTOS := $(sort $(shell cd protos && grep -rl '^service ' . | sed 's|^\./||'))
 GOOGLE_PROTOS = $(shell $(BIN)/python -c "import google.api, pathlib; print(pathlib.Path(google.api.__path__[0]).parents[1])")
 
-.PHONY: help venv demo test check up down bench protos isolation chart chart-tools check-chart images e2e-containers loadtest loadtest-tools clean
+.PHONY: help venv demo test check up down bench protos isolation chart chart-tools check-chart check-monitoring images e2e-containers loadtest loadtest-tools clean
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,12 +78,15 @@ $(CHART_BIN)/helm: helm/tools/requirements.txt helm/tools/install_helm.py
 
 chart-tools: $(CHART_BIN)/helm
 
-chart: $(VENV)/.product $(CHART_BIN)/helm ## Rebuild what is derived: the chart's schema and README, the plain manifests.
+chart: $(VENV)/.tests $(CHART_BIN)/helm ## Rebuild what is derived: the chart's schema, README, dashboards and rules, the plain manifests.
 	PYTHONPATH=. $(BIN)/python -m helm.tools.generate
 	$(CHART_BIN)/helm template rv helm/rearview --namespace rearview -f helm/rearview/ci/plain.yaml --no-hooks > k8s/rendered.yaml
 
 check-chart: $(VENV)/.tests $(CHART_BIN)/helm ## Lint, render and validate the chart, the plain manifests and the Dockerfiles.
 	$(BIN)/python -m pytest --quiet tests/helm
+
+check-monitoring: $(VENV)/.tests ## Play the alerts, and scrape a stack under load; needs Prometheus (apt-get install prometheus).
+	$(BIN)/python -m pytest --quiet tests/monitoring
 
 images: ## Build the images; needs buildah. BASE names another base image than the pinned one.
 	docker/build.sh

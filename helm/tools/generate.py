@@ -1,4 +1,5 @@
-"""Writes what the chart derives from the services' configuration: `values.schema.json`, `files/services.yaml`, README.
+"""Writes what the chart derives: from the services' configuration `values.schema.json`, `files/services.yaml` and the
+README, from the code beside this file Grafana's dashboards and the alerts of service levels.
 
 `python -m helm.tools.generate` writes; with `--check` it compares, and ends with 1 where a file is not up to date.
 """
@@ -12,7 +13,10 @@ from typing import Any
 
 import yaml
 
+from helm.tools.dashboards import BOARDS
+from helm.tools.dashboards.panels import rendered
 from helm.tools.readme import readme
+from helm.tools.service_levels import service_levels
 from helm.tools.settings import CONFIGS, PLACES, Setting, settings_of
 
 HELM = Path(__file__).resolve().parents[1]
@@ -28,6 +32,8 @@ def outputs() -> dict[Path, str]:
         CHART / "values.schema.json": json.dumps(schema(), indent=1, ensure_ascii=False) + "\n",
         CHART / "files" / "services.yaml": _HEAD + yaml.safe_dump(services(), sort_keys=False, width=120),
         CHART / "README.md": readme((CHART / "values.yaml").read_text("utf-8"), _settings_tables()),
+        CHART / "rules" / "service-levels.yaml": service_levels(),
+        **{CHART / "dashboards" / f"{board.name}.json": rendered(board) for board in BOARDS},
     }
 
 

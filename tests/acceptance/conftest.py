@@ -13,6 +13,7 @@ from rearview.client import Client
 from rearview.embedded.endpoints import Endpoints
 from rearview.evaluation.ingest import fresh_namespace
 from tests.support.mcp_adapter import HttpAdapter
+from tests.support.otlp_receiver import OtlpReceiver
 from tests.support.supervised_stack import SupervisedStack, discard
 
 WHOLE_STACK = ("-m", "rearview.cli", "up", "--foreground")
@@ -20,10 +21,17 @@ CALL_TIMEOUT_SECONDS = 30.0
 
 
 @pytest.fixture(scope="session")
-def stack() -> Iterator[SupervisedStack]:
+def traces() -> Iterator[OtlpReceiver]:
+    """Takes the spans of the session's stack and adapter."""
+    with OtlpReceiver() as receiver:
+        yield receiver
+
+
+@pytest.fixture(scope="session")
+def stack(traces: OtlpReceiver) -> Iterator[SupervisedStack]:
     """The session's PostgreSQL, Valkey, S3 and four services under their supervisor."""
     place = Path(tempfile.mkdtemp(prefix="rearview-acceptance-"))
-    stack = SupervisedStack(place / "data", WHOLE_STACK)
+    stack = SupervisedStack(place / "data", WHOLE_STACK, environment=traces.variables)
     try:
         yield stack.start()
     finally:
@@ -57,9 +65,9 @@ def operator(endpoints: Endpoints) -> Iterator[Client]:
 
 
 @pytest.fixture(scope="session")
-def mcp_adapter(stack: SupervisedStack) -> Iterator[HttpAdapter]:
+def mcp_adapter(stack: SupervisedStack, traces: OtlpReceiver) -> Iterator[HttpAdapter]:
     """The session's MCP adapter that serves HTTP."""
-    adapter = HttpAdapter(stack.folder.root)
+    adapter = HttpAdapter(stack.folder.root, **traces.variables)
     try:
         yield adapter.wait()
     finally:

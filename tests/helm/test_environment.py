@@ -125,3 +125,36 @@ def test_pods_have_longer_to_end_than_notice_and_drain_take(values: Path) -> Non
         assert pod["terminationGracePeriodSeconds"] > notice + drain
         seen += 1
     assert seen >= 4
+
+
+def containers(documents: list[dict[str, Any]]) -> dict[str, dict[str, str]]:
+    """The variables with plain values of every container of a Deployment."""
+    return {
+        container["name"]: {entry["name"]: entry["value"] for entry in container.get("env", ()) if "value" in entry}
+        for document in documents
+        if document["kind"] == "Deployment"
+        for container in document["spec"]["template"]["spec"]["containers"]
+    }
+
+
+def test_traces_go_to_the_collector_that_is_named_and_nowhere_otherwise() -> None:
+    traced = containers(manifests(values_set("ha")))
+    for name in ("gateway", "mcp", "writer", "retriever", "lifecycle"):
+        told = {key: value for key, value in traced[name].items() if key.startswith("OTEL_")}
+        assert told == {
+            "OTEL_EXPORTER_OTLP_ENDPOINT": "http://otel-collector.monitoring.svc:4317",
+            "OTEL_TRACES_SAMPLER": "parentbased_traceidratio",
+            "OTEL_TRACES_SAMPLER_ARG": "0.05",
+        }, name
+    assert "OTEL_" not in str(containers(manifests(values_set("plain"))))
+
+
+def test_the_mcp_server_is_scraped_where_it_serves_its_metrics() -> None:
+    documents: list[dict[str, Any]] = manifests(values_set("ha"))
+    port = int(containers(documents)["mcp"]["REARVIEW_MCP_METRICS_PORT"])
+    (service,) = [part for part in documents if part["metadata"]["name"] == "rv-rearview-mcp-metrics"]
+    assert service["spec"]["ports"] == [
+        {"name": "mcp-metrics", "port": port, "targetPort": "mcp-metrics", "protocol": "TCP"}
+    ]
+    (monitor,) = [part for part in documents if part["kind"] == "ServiceMonitor"]
+    assert [endpoint["port"] for endpoint in monitor["spec"]["endpoints"]] == ["metrics", "mcp-metrics"]

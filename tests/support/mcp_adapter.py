@@ -47,12 +47,15 @@ class HttpAdapter:
         self.port = free_port()
         self.base = f"http://127.0.0.1:{self.port}"
         self.url = f"{self.base}/mcp"
+        self.metrics = f"127.0.0.1:{free_port()}"
         self._log = data_dir.with_name(f"mcp-{self.port}.log")
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 [sys.executable, *COMMAND, "--http", f"127.0.0.1:{self.port}", "--data-dir", str(data_dir)],
                 cwd=ROOT,
-                env=environment(**{**_PATIENT, **variables}),
+                env=environment(
+                    **{**_PATIENT, "REARVIEW_MCP_METRICS_PORT": self.metrics.rpartition(":")[2], **variables}
+                ),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -110,6 +110,15 @@ secretKeyRef: {name: {{ $secrets.existingSecret }}, key: {{ $item.key }}{{ if no
 {{- end }}
 {{- end -}}
 
+{{/* OpenTelemetry's own variables; nothing where no collector is named. A caller's decision to sample holds. */}}
+{{- define "rearview.tracingEnv" -}}
+{{- with .Values.tracing.endpoint }}
+- {name: OTEL_EXPORTER_OTLP_ENDPOINT, value: {{ . | quote }}}
+- {name: OTEL_TRACES_SAMPLER, value: parentbased_traceidratio}
+- {name: OTEL_TRACES_SAMPLER_ARG, value: {{ $.Values.tracing.sampleRatio | toString | quote }}}
+{{- end }}
+{{- end -}}
+
 {{- define "rearview.secretEnv" -}}
 {{- $facts := index (.root.Files.Get "files/services.yaml" | fromYaml) .service -}}
 {{- range $secret := $facts.secrets }}

@@ -35,7 +35,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 
 {{/* What the processes of each service listen on; the architecture's fixed ports. */}}
 {{- define "rearview.port" -}}
-{{ get (dict "gateway" "50051" "writer" "50052" "retriever" "50053" "lifecycle" "50054" "health" "50059" "metrics" "9464" "postgresql" "5432" "redis" "6379" "minio" "9000") . }}
+{{ get (dict "gateway" "50051" "writer" "50052" "retriever" "50053" "lifecycle" "50054" "health" "50059" "metrics" "9464" "mcp-metrics" "9465" "postgresql" "5432" "redis" "6379" "minio" "9000") . }}
 {{- end -}}
 
 {{/* The Deployments of the services: a JSON list of {name, service, values}. Workers are writers of another role. */}}

@@ -4,14 +4,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from rearview.gateway.authorize import Authorizer
+from rearview.gateway.busiest_tenants import BusiestTenants
+from rearview.rpc.call_context import current_caller
 from rearview.rpc.interceptors import CallInterceptor, IncomingCall
 
 
 class AdmissionInterceptor(CallInterceptor):
     """Admits calls by the table of rules; only health, reflection and channelz are open."""
 
-    def __init__(self, authorizer: Authorizer) -> None:
+    def __init__(self, authorizer: Authorizer, tenants: BusiestTenants) -> None:
         self._authorizer = authorizer
+        self._tenants = tenants
 
     @asynccontextmanager
     async def around(self, call: IncomingCall) -> AsyncIterator[None]:
@@ -19,4 +22,7 @@ class AdmissionInterceptor(CallInterceptor):
         if not call.is_of_platform:
             # Not `call.metadata`, in which one of two credentials would have replaced the other.
             await self._authorizer.admit(call.method, call.context.invocation_metadata() or ())
+            tenant_id = current_caller().tenant_id
+            if tenant_id is not None:
+                self._tenants.note(tenant_id)
         yield

@@ -9,6 +9,7 @@ import grpc.aio
 
 from rearview.adapters.jwks.cached_keys import CachedSigningKeys
 from rearview.adapters.jwks.sources import open_source
+from rearview.adapters.models.measured_embedder import MeasuredEmbedder
 from rearview.adapters.models.registry import embedder_settings, open_embedder
 from rearview.adapters.postgres.credentials import PostgresApiKeyStore, PostgresCredentialStore
 from rearview.adapters.postgres.database import Database
@@ -26,6 +27,7 @@ from rearview.gateway.all_violations import AllViolations
 from rearview.gateway.authenticate import Authenticator
 from rearview.gateway.authorize import Authorizer
 from rearview.gateway.backend import Backend
+from rearview.gateway.busiest_tenants import BusiestTenants
 from rearview.gateway.cache.answer_keys import AnswerKeyMaker
 from rearview.gateway.cache.cached_recall import CachedRecall, CacheParts
 from rearview.gateway.config import GatewayConfig
@@ -83,6 +85,7 @@ async def _open_cache(
     if config.redis_url is None or config.cache_seconds == 0:
         return None
     redis = await stack.enter_async_context(RedisConnection(config.redis_url.get_secret_value(), decode=False))
+    metrics.pools.add("redis", redis.figures)
     generation, canonicaliser = model.generation, LexiconCanonicaliser()
     canonicaliser.canonical("rearview 记忆")  # reads the lexicon; no caller should wait for it
     return CachedRecall(
@@ -181,6 +184,8 @@ async def run_gateway(
                 prepares=config.prepared_statements,
             )
         )
+        process.metrics.pools.add("postgresql", database.figures)
+        process.metrics.pools.add("postgresql_operator", operator_database.figures)
         channels: dict[ServiceName, grpc.aio.Channel] = {
             name: await stack.enter_async_context(ServiceChannel(address, _services_certificates(config)))
             for name, address in (
@@ -195,6 +200,7 @@ async def run_gateway(
                 open_embedder,
                 embedder_settings(config.embedder, config.model_dir, config.embedder_url, config.embedder_bearer),
             )
+        model = MeasuredEmbedder(model, process.metrics)
         stack.push_async_callback(model.close)
         await model.embed_query("rearview")  # the first run is slow; no caller should wait for it
         embedding = QueryEmbedding(
@@ -264,6 +270,5 @@ async def run_gateway(
             behind={name.value: health_probe(channel) for name, channel in channels.items()},
             metrics=process.metrics,
         )
-        await process.serve(
-            register, AdmissionInterceptor(authorizer), on_started=on_started, stop=stop, readiness=dependencies.ready
-        )
+        admission = AdmissionInterceptor(authorizer, BusiestTenants(process.metrics))
+        await process.serve(register, admission, on_started=on_started, stop=stop, readiness=dependencies.ready)

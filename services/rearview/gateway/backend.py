@@ -12,6 +12,7 @@ from rearview.rpc.errors import from_rpc_error
 from rearview.rpc.identity import identity_metadata
 from rearview.rpc.internal_keys import InternalKeys
 from rearview.rpc.service_channel import path_of
+from rearview.telemetry.tracing import child_span
 
 # Taken off each deadline, so that the service behind reports its own overrun instead of being cut off.
 DEADLINE_MARGIN_SECONDS = 0.02
@@ -36,12 +37,13 @@ class Backend:
         caller: Caller,
     ) -> Response:
         """Return the answer to one request. Raises: whatever the service raised; Unavailable; DeadlineExceeded."""
-        try:
-            return await method(
-                request, timeout=self._timeout(UNARY_TIMEOUT_SECONDS), metadata=self._metadata(caller, method)
-            )
-        except grpc.aio.AioRpcError as error:
-            raise from_rpc_error(error, dependency=self._name) from error
+        with child_span(f"call {self._name}", rpc__system="grpc"):
+            try:
+                return await method(
+                    request, timeout=self._timeout(UNARY_TIMEOUT_SECONDS), metadata=self._metadata(caller, method)
+                )
+            except grpc.aio.AioRpcError as error:
+                raise from_rpc_error(error, dependency=self._name) from error
 
     async def download(
         self,

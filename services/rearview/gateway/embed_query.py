@@ -43,6 +43,8 @@ class QueryEmbedding:
         self._max_pending = max_pending
         self._pending: set[asyncio.Task[Any]] = set()
         self._outcomes: Counter = metrics.counter("query_embeddings", "Queries embedded, by outcome.", ("outcome",))
+        for outcome in ("embedded", "queue_full", "too_slow", "failed"):
+            self._outcomes.labels(outcome)
         self._waiting: Gauge = metrics.gauge("query_embeddings_pending", "Queries that the embedder works on.")
 
     async def of(self, query: RecallQuery) -> tuple[EmbeddedQuery, ...]:

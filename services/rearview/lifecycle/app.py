@@ -23,6 +23,7 @@ from rearview.adapters.postgres.jobs import ProcrastinateJobQueue
 from rearview.adapters.postgres.legal_holds import PostgresLegalHolds
 from rearview.adapters.postgres.namespace_erasure import PostgresNamespaceErasure
 from rearview.adapters.postgres.operations import PostgresOperations
+from rearview.adapters.postgres.platform_statistics import PostgresPlatformStatistics
 from rearview.adapters.postgres.policies import PostgresPolicyStore, RememberedPolicies
 from rearview.adapters.postgres.statistics import PostgresStatistics
 from rearview.adapters.postgres.tenant_erasure import PostgresTenantErasure
@@ -49,12 +50,13 @@ from rearview.lifecycle.expire import Expirer
 from rearview.lifecycle.fault_points import FaultPoints
 from rearview.lifecycle.jobs import job_handlers
 from rearview.lifecycle.legal_holds import LegalHolds
+from rearview.lifecycle.measure import PlatformMeasures
 from rearview.lifecycle.operations import OperationWork
 from rearview.lifecycle.purge import Purger
 from rearview.lifecycle.round_schedule import Round, RoundSchedule
 from rearview.lifecycle.seal_audit import AuditSealer, SealRules
 from rearview.lifecycle.servicer import LifecycleServicer
-from rearview.lifecycle.sweep import Sweeper, SweepLimits
+from rearview.lifecycle.sweep import MOVES, OnMoved, Sweeper, SweepLimits
 from rearview.lifecycle.upkeep import UpkeepRounds, UpkeepRules
 from rearview.lifecycle.verify_audit import AuditVerifier
 from rearview.lifecycle.verify_purge import PurgeVerifier
@@ -63,6 +65,7 @@ from rearview.ports.cold_store import ColdObjects
 from rearview.ports.tiering import Rehydrator, TierStore
 from rearview.rpc.interceptors import IdentityInterceptor
 from rearview.rpc.service_process import meanwhile, service_process
+from rearview.telemetry.job_metrics import observed_jobs
 from rearview.telemetry.metrics import Metrics
 
 SERVICE = "lifecycle"
@@ -100,13 +103,17 @@ async def run_lifecycle(
         redis = await stack.enter_async_context(
             RedisConnection(config.redis_url.get_secret_value(), timeout_seconds=config.redis_seconds)
         )
-        tiers = await stack.enter_async_context(open_tiers(config, work, clock))
+        tiers = await stack.enter_async_context(open_tiers(config, work, clock, _moves_metric(process.metrics)))
+        for name, pool in (("postgresql", calls), ("postgresql_work", work), ("redis", redis)):
+            process.metrics.pools.add(name, pool.figures)
         purger = Purger(PostgresErasure(work, batch=config.purge_batch), RedisErasure(redis), clock, tiers.eraser)
         verifier = PurgeVerifier(PostgresErasureCheck(work), RedisErasure(redis), clock)
         operations = operation_work(config, work, redis, tiers, clock)
         queue = ProcrastinateJobQueue(url, policy=_job_policy(config))
-        handlers = job_handlers(
-            purger, verifier, tiers.sweeper, operations, tenant_eraser(config, work, redis, tiers, clock)
+        handlers = observed_jobs(
+            job_handlers(purger, verifier, tiers.sweeper, operations, tenant_eraser(config, work, redis, tiers, clock)),
+            process.metrics,
+            process.tracing,
         )
         await stack.enter_async_context(
             meanwhile(queue.work(handlers, concurrency=config.worker_concurrency), stopping)
@@ -151,7 +158,12 @@ class Tiers:
 
 
 @asynccontextmanager
-async def open_tiers(config: LifecycleConfig, database: Database, clock: Clock) -> AsyncIterator[Tiers]:
+async def open_tiers(
+    config: LifecycleConfig,
+    database: Database,
+    clock: Clock,
+    on_moved: OnMoved = lambda _name, _count: None,
+) -> AsyncIterator[Tiers]:
     """Open object storage and yield what moves memories between tiers."""
     lease = timedelta(seconds=config.lease_seconds)
     faults = FaultPoints(config.fault_point)
@@ -163,7 +175,7 @@ async def open_tiers(config: LifecycleConfig, database: Database, clock: Clock) 
         limits = SweepLimits(run=config.sweep_memories, step=config.sweep_step, lease=lease)
         yield Tiers(
             store,
-            Sweeper(store, moves, expirer, cold.rehydrator, clock, limits=limits, faults=faults),
+            Sweeper(store, moves, expirer, cold.rehydrator, clock, limits=limits, faults=faults, on_moved=on_moved),
             cold.rehydrator,
             ColdEraser(store, moves, lease=lease),
             cold.objects,
@@ -244,6 +256,13 @@ def _job_policy(config: LifecycleConfig) -> JobPolicy:
     return JobPolicy(max_attempts=config.job_attempts, drain_seconds=config.drain_seconds)
 
 
+def _moves_metric(metrics: Metrics) -> OnMoved:
+    moved = metrics.counter("tier_moves", "Memories that sweeps moved, and what else sweeps did.", ("what",))
+    for what in MOVES:
+        moved.labels(what)
+    return lambda what, count: moved.labels(what).inc(count)
+
+
 def _rounds(
     config: LifecycleConfig,
     database: Database,
@@ -262,13 +281,15 @@ def _rounds(
             purge_overdue=timedelta(minutes=config.purge_overdue_minutes),
         ),
     )
+    measures = PlatformMeasures(PostgresPlatformStatistics(database), metrics)
     sweep_age = timedelta(minutes=config.sweep_minutes)
     ended = metrics.counter("rounds", "Rounds that ended, by name and outcome.", ("round", "outcome"))
     seal = [Round("seal_audit", config.seal_seconds, sealing.sealer.seal)] if sealing else []
-    return RoundSchedule(
+    schedule = RoundSchedule(
         [
             *seal,
             Round("drain_access_counts", config.drain_counts_seconds, drain.drain),
+            Round("measure", config.measure_seconds, measures.measure),
             Round("expire", config.expire_seconds, upkeep.expire),
             Round("enqueue_left_behind", config.upkeep_seconds, upkeep.enqueue_left_behind),
             Round(
@@ -279,3 +300,7 @@ def _rounds(
         ],
         on_end=lambda name, well: ended.labels(name, "ok" if well else "failed").inc(),
     )
+    for name in schedule.names:
+        ended.labels(name, "ok")
+        ended.labels(name, "failed")
+    return schedule

@@ -22,6 +22,7 @@ class LifecycleConfig(ObjectStorageConfig, ServiceConfig):
         session_silent_minutes: a session without news for so long is closed, should its own job have been lost.
         units_unmerged_minutes: closed search units older than this are merged, should their own job have been lost.
         purge_overdue_minutes: a purge so long overdue is taken up again.
+        measure_seconds: how often the queue and the tiers are measured for the metrics.
         sweep_minutes: how often a namespace is swept.
         sweep_memories: how many memories one pass moves at most; the next goes on.
         sweep_step: how many memories move in one transaction.
@@ -49,6 +50,7 @@ class LifecycleConfig(ObjectStorageConfig, ServiceConfig):
     session_silent_minutes: float = Field(default=10.0, gt=0, le=100_000)
     units_unmerged_minutes: float = Field(default=10.0, gt=0, le=100_000)
     purge_overdue_minutes: float = Field(default=15.0, gt=0, le=100_000)
+    measure_seconds: float = Field(default=15.0, gt=0, le=3_600)
     sweep_minutes: float = Field(default=60.0, gt=0, le=100_000)
     sweep_memories: int = Field(default=50_000, ge=1, le=10_000_000)
     sweep_step: int = Field(default=500, ge=1, le=10_000)

@@ -9,13 +9,12 @@ from rearview.domain.ids import new_id
 from rearview.domain.operation import Operation, OperationKind
 from rearview.domain.principal import Caller
 from rearview.lifecycle.erase_namespace import NamespaceEraser
-from rearview.lifecycle.sweep import EVENTS, EXPIRED, HOT_TO_WARM, TO_HOT, WARM_TO_COLD, Sweeper
+from rearview.lifecycle.sweep import MOVES, TO_HOT, Sweeper
 from rearview.ports.clock import Clock
 from rearview.ports.operations import Operations
 from rearview.ports.tiering import Rehydrator, TierStore
 
 _MOST_ATTEMPTS = 30
-_MOVES = (EXPIRED, EVENTS, TO_HOT, HOT_TO_WARM, WARM_TO_COLD)
 _STEP = 500
 
 
@@ -92,7 +91,7 @@ class OperationWork:
 
     async def _one_pass(self, tenant_id: UUID, namespace_id: UUID, operation: Operation) -> bool:
         async def note(counts: Mapping[str, int]) -> None:
-            moved = sum(counts.get(name, 0) for name in _MOVES)
+            moved = sum(counts.get(name, 0) for name in MOVES)
             await self._operations.progress(tenant_id, operation.operation_id, moved, counts)
 
         for attempt in range(_MOST_ATTEMPTS):

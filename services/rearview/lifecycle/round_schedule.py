@@ -29,6 +29,11 @@ class RoundSchedule:
         self._rounds = rounds
         self._on_end = on_end
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the rounds."""
+        return [each.name for each in self._rounds]
+
     async def run(self) -> NoReturn:
         """Run until cancelled. `on_end` is told the name of each round that ended, and whether it went well."""
         async with asyncio.TaskGroup() as tasks:

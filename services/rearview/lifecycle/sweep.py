@@ -17,10 +17,13 @@ from rearview.ports.tiering import Lease, Rehydrator, TierStore
 
 EXPIRED, EVENTS = "expired", "events_expired"
 HOT_TO_WARM, WARM_TO_COLD, TO_HOT = "hot_to_warm", "warm_to_cold", "to_hot"
+MOVES = (EXPIRED, EVENTS, TO_HOT, HOT_TO_WARM, WARM_TO_COLD)
 COMPACTED, ERASED, ORPHANS = "segments_compacted", "objects_erased", "orphans_deleted"
 
 OnProgress = Callable[[Mapping[str, int]], Awaitable[None]]
 """Is told what was done since it was told last, by name."""
+OnMoved = Callable[[str, int], None]
+"""Is told at once what was done, by name and how often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class Sweeper:
         *,
         limits: SweepLimits,
         faults: FaultPoints,
+        on_moved: OnMoved = lambda _name, _count: None,
     ) -> None:
         self._store = store
         self._moves = moves
@@ -62,6 +66,7 @@ class Sweeper:
         self._clock = clock
         self._limits = limits
         self._faults = faults
+        self._on_moved = on_moved
 
     async def sweep(self, tenant_id: UUID, namespace_id: UUID, on_progress: OnProgress) -> Swept:
         """Make one bounded pass.
@@ -75,7 +80,7 @@ class Sweeper:
             raise Conflict("another worker sweeps this namespace", retry_after_seconds=1.0)
         swept = False
         try:
-            done = _Pass(on_progress, self._limits.run)
+            done = _Pass(on_progress, self._on_moved, self._limits.run)
             await self._pass(lease, done)
             swept = done.left > 0
         finally:
@@ -183,11 +188,12 @@ class Sweeper:
 class _Pass:
     """What one pass has done, and how much more it may."""
 
-    def __init__(self, on_progress: OnProgress, most: int) -> None:
+    def __init__(self, on_progress: OnProgress, on_moved: OnMoved, most: int) -> None:
         self.counts: Counter[str] = Counter()
         self.left = most
         self._untold: Counter[str] = Counter()
         self._on_progress = on_progress
+        self._on_moved = on_moved
 
     async def move(self, name: str, count: int) -> None:
         """Note moved memories and tell of them."""
@@ -199,15 +205,13 @@ class _Pass:
 
         def note(count: int) -> None:
             self.left -= count
-            self.counts[name] += count
-            self._untold[name] += count
+            self._count(name, count)
 
         return note
 
     async def note(self, name: str, count: int) -> None:
         """Note and tell what else was done."""
-        self.counts[name] += count
-        self._untold[name] += count
+        self._count(name, count)
         await self.tell()
 
     async def tell(self) -> None:
@@ -216,3 +220,8 @@ class _Pass:
         self._untold.clear()
         if told:
             await self._on_progress(told)
+
+    def _count(self, name: str, count: int) -> None:
+        self.counts[name] += count
+        self._untold[name] += count
+        self._on_moved(name, count)

@@ -27,7 +27,7 @@ def main(**overrides: object) -> int:
     logging.getLogger("mcp").setLevel(logging.WARNING)
     try:
         uvloop.run(run_adapter(config))
-    except RearviewError as error:
+    except (RearviewError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     except KeyboardInterrupt:

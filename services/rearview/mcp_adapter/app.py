@@ -4,7 +4,7 @@ import asyncio
 import json
 import signal
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import uvicorn
@@ -13,11 +13,15 @@ from mcp.server.stdio import stdio_server
 from rearview.client import AsyncClient
 from rearview.domain.errors import invalid_field
 from rearview.mcp_adapter.agents import Agents
-from rearview.mcp_adapter.config import McpConfig
+from rearview.mcp_adapter.call_telemetry import CallTelemetry
+from rearview.mcp_adapter.config import LOOPBACK, McpConfig
 from rearview.mcp_adapter.guide import Guide
 from rearview.mcp_adapter.http import http_app
 from rearview.mcp_adapter.server import build_server
+from rearview.telemetry.metrics import Metrics, start_metrics_server
+from rearview.telemetry.tracing import open_tracing
 
+SERVICE = "mcp"
 DRAIN_SECONDS = 10
 
 
@@ -26,23 +30,31 @@ async def run_adapter(config: McpConfig) -> None:
 
     Raises:
         InvalidFields: neither the configuration nor the endpoints file says where the gateway is, or who calls.
+        OSError: the metrics port cannot be bound.
     """
-    if config.mcp_listen:
-        await _run_http(config)
-    else:
-        await _run_stdio(config)
+    with ExitStack() as stack:
+        tracing = open_tracing(SERVICE)
+        stack.callback(tracing.close)
+        metrics = Metrics(SERVICE)
+        if config.mcp_metrics_port is not None:
+            host = config.host.strip("[]") or LOOPBACK[0]
+            stack.callback(start_metrics_server(config.mcp_metrics_port, metrics, host=host).close)
+        telemetry = CallTelemetry(metrics, tracing)
+        if config.mcp_listen:
+            await _run_http(config, telemetry)
+        else:
+            await _run_stdio(config, telemetry)
 
 
-async def _run_stdio(config: McpConfig) -> None:
+async def _run_stdio(config: McpConfig, telemetry: CallTelemetry) -> None:
     async with _own_client(config) as client:
-        server = build_server(
-            Agents(client, callers_bring_keys=False), Guide.load(), call_timeout_seconds=config.mcp_call_timeout_seconds
-        )
+        agents = Agents(client, callers_bring_keys=False)
+        server = build_server(agents, Guide.load(), telemetry, call_timeout_seconds=config.mcp_call_timeout_seconds)
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
 
-async def _run_http(config: McpConfig) -> None:
+async def _run_http(config: McpConfig, telemetry: CallTelemetry) -> None:
     gateway = AsyncClient.connect_without_key(
         config.gateway or str(_endpoints(config)["gateway"]),
         namespace=config.namespace,
@@ -51,7 +63,7 @@ async def _run_http(config: McpConfig) -> None:
     )
     async with gateway:
         agents = Agents(gateway, callers_bring_keys=True)
-        server = build_server(agents, Guide.load(), call_timeout_seconds=config.mcp_call_timeout_seconds)
+        server = build_server(agents, Guide.load(), telemetry, call_timeout_seconds=config.mcp_call_timeout_seconds)
         settings = uvicorn.Config(
             http_app(server, agents, config),
             host=config.host.strip("[]"),

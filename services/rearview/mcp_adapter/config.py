@@ -30,6 +30,8 @@ class McpConfig(Settings):
         mcp_max_sessions: further sessions are refused with 503.
         mcp_session_idle_seconds: after that a session without a request ends.
         mcp_max_concurrent_requests: further HTTP requests are refused with 503.
+        mcp_metrics_port: where Prometheus metrics are served, on the interface of `mcp_listen`, or on the loopback for
+            stdio; none without it.
     """
 
     gateway: str | None = None
@@ -47,6 +49,7 @@ class McpConfig(Settings):
     mcp_max_sessions: int = Field(default=1_000, ge=1, le=100_000)
     mcp_session_idle_seconds: float = Field(default=1_800.0, gt=0, le=86_400)
     mcp_max_concurrent_requests: int = Field(default=1_024, ge=1, le=100_000)
+    mcp_metrics_port: int | None = Field(default=None, ge=0, le=65_535)
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @field_validator("mcp_allowed_hosts")

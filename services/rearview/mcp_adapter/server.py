@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -15,6 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from rearview.domain.errors import DeadlineExceeded, InternalError, InvalidFields, RearviewError
 from rearview.mcp_adapter.agents import Agents
+from rearview.mcp_adapter.call_telemetry import READ_RESOURCE, CallTelemetry, traceparent_of
 from rearview.mcp_adapter.failures import error_json, failed
 from rearview.mcp_adapter.guide import Guide
 from rearview.mcp_adapter.prompts import get_prompt, list_prompts
@@ -31,9 +31,9 @@ LIST_TTL_MILLISECONDS = 3_600_000
 _log = structlog.get_logger("rearview.mcp_adapter")
 
 
-def build_server(agents: Agents, guide: Guide, *, call_timeout_seconds: float) -> Server[Any]:
+def build_server(agents: Agents, guide: Guide, telemetry: CallTelemetry, *, call_timeout_seconds: float) -> Server[Any]:
     """Return the server; transports are run around it."""
-    handlers = _Handlers(agents, guide, call_timeout_seconds + SLACK_SECONDS)
+    handlers = _Handlers(agents, guide, telemetry, call_timeout_seconds + SLACK_SECONDS)
     constant = CacheHint(ttl_ms=LIST_TTL_MILLISECONDS, scope="public")
     return Server(
         "rearview",
@@ -54,8 +54,9 @@ def build_server(agents: Agents, guide: Guide, *, call_timeout_seconds: float) -
 
 
 class _Handlers:
-    def __init__(self, agents: Agents, guide: Guide, longest_call_seconds: float) -> None:
+    def __init__(self, agents: Agents, guide: Guide, telemetry: CallTelemetry, longest_call_seconds: float) -> None:
         self._agents = agents
+        self._telemetry = telemetry
         self._guide = guide
         self._longest_call_seconds = longest_call_seconds
         self._tools = types.ListToolsResult(tools=[tool.published() for tool in TOOLS.values()])
@@ -67,16 +68,14 @@ class _Handlers:
         tool = TOOLS.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name[:64]!r}; known are {', '.join(TOOLS)}")
-        started = time.perf_counter()
-        outcome = "OK"
-        try:
-            return await self._call(tool, context, params.arguments)
-        except RearviewError as error:
-            outcome = error.reason
-            return failed(tool.name, error)
-        finally:
-            milliseconds = round((time.perf_counter() - started) * 1000, 1)
-            _log.info("tool call", tool=tool.name, outcome=outcome, milliseconds=milliseconds)
+        with self._telemetry.call(tool.name, traceparent_of(context.request, params.meta)) as outcome:
+            try:
+                result = await self._call(tool, context, params.arguments)
+            except RearviewError as error:
+                outcome.reason = error.reason
+                return failed(tool.name, error)
+            outcome.reason = "OK"
+            return result
 
     async def _call(self, tool: Tool, context: Context, arguments: dict[str, Any] | None) -> types.CallToolResult:
         client = self._agents.client_of(context.request)
@@ -109,13 +108,19 @@ class _Handlers:
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        try:
-            async with asyncio.timeout(self._longest_call_seconds):
-                return await read_resource(self._agents.client_of(context.request), str(params.uri))
-        except TimeoutError as error:
-            raise _protocol_error(DeadlineExceeded("the read did not end within its deadline")) from error
-        except RearviewError as error:
-            raise _protocol_error(error) from error
+        with self._telemetry.call(READ_RESOURCE, traceparent_of(context.request, params.meta)) as outcome:
+            try:
+                async with asyncio.timeout(self._longest_call_seconds):
+                    content = await read_resource(self._agents.client_of(context.request), str(params.uri))
+            except TimeoutError as error:
+                late = DeadlineExceeded("the read did not end within its deadline")
+                outcome.reason = late.reason
+                raise _protocol_error(late) from error
+            except RearviewError as error:
+                outcome.reason = error.reason
+                raise _protocol_error(error) from error
+            outcome.reason = "OK"
+            return content
 
     async def list_prompts(
         self, context: Context, params: types.PaginatedRequestParams | None

@@ -9,6 +9,7 @@ import grpc.aio
 
 from rearview.adapters.cold.cold_routes import SegmentRoutes
 from rearview.adapters.cold.opening import Cold, open_cold
+from rearview.adapters.models.measured_reranker import MeasuredReranker, RerankMetrics
 from rearview.adapters.models.registry import RerankerSettings, open_reranker
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.event_reader import PostgresEventReader
@@ -44,7 +45,8 @@ from rearview.retriever.get_working_memory import GetWorkingMemory
 from rearview.retriever.index_sampler import IndexSampler
 from rearview.retriever.list_memories import ListMemories
 from rearview.retriever.recall import Recall
-from rearview.retriever.recall_recorder import BackgroundRecorder
+from rearview.retriever.recall_metrics import CountedTraces
+from rearview.retriever.recall_recorder import ACCESSES, HANDED_OUT, TRACE, BackgroundRecorder
 from rearview.retriever.recent_turns import LoggedRecentTurns
 from rearview.retriever.reranking import RerankStage
 from rearview.retriever.reveal_redacted import RevealRedacted
@@ -84,6 +86,8 @@ async def run_retriever(
         losses = process.metrics.counter(
             "side_effects_lost", "Traces and access counts dropped: queue full, or their store failed.", ("kind",)
         )
+        for kind in (TRACE, ACCESSES, HANDED_OUT):
+            losses.labels(kind)
         url, prepares = config.database_url.get_secret_value(), config.prepared_statements
         # Recall has connections of its own, so that lists and traces never make it wait.
         recalling = await stack.enter_async_context(
@@ -98,14 +102,21 @@ async def run_retriever(
         redis = await stack.enter_async_context(
             RedisConnection(config.redis_url.get_secret_value(), timeout_seconds=config.working_memory_seconds)
         )
+        pools = process.metrics.pools
+        pools.add("postgresql", recalling.figures)
+        pools.add("postgresql_reading", reading.figures)
+        pools.add("postgresql_sampling", reading_vectors.figures)
+        pools.add("redis", redis.figures)
+        reranking = RerankMetrics(process.metrics)
         reranker = await asyncio.to_thread(open_reranker, _reranker_settings(config))
         if reranker is not None:
+            reranker = MeasuredReranker(reranker, reranking)
             stack.push_async_callback(reranker.close)
         cold = await stack.enter_async_context(open_cold(config, reading, clock))
         traces = PostgresRecallTraceStore(reading)
         recorder = await stack.enter_async_context(
             BackgroundRecorder(
-                traces,
+                CountedTraces(traces, process.metrics),
                 RedisAccessCounter(redis),
                 RedisHandedOut(redis),
                 on_loss=lambda kind: losses.labels(kind).inc(),
@@ -135,6 +146,9 @@ def _index_recall_metric(metrics: Metrics) -> Callable[[IndexRecall], None]:
         ("k",),
         buckets=_SHARES,
     )
+
+    for k in ("10", "100"):
+        compared.labels(k)
 
     def observe(sample: IndexRecall) -> None:
         compared.labels("10").observe(sample.at_10)

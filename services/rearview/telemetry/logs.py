@@ -14,6 +14,7 @@ import structlog
 from structlog.typing import EventDict, Processor
 
 from rearview.domain.errors import RearviewError
+from rearview.telemetry.trace_context import current_trace
 
 LogFormat = Literal["json", "console"]
 
@@ -41,6 +42,7 @@ def configure_logging(
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         with_service,
+        _with_trace,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         _without_exception_texts,
     ]
@@ -78,6 +80,13 @@ def describe_exception(error: BaseException) -> str:
         parts.append("\n".join([*lines, f"{kind}{text}"]))
         current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
     return "\ncaused by\n".join(parts)
+
+
+def _with_trace(_logger: Any, _method: str, event: EventDict) -> EventDict:
+    trace = current_trace()
+    if trace is not None:
+        event.setdefault("trace_id", trace.trace_id)
+    return event
 
 
 def _without_exception_texts(_logger: Any, _method: str, event: EventDict) -> EventDict:

@@ -53,8 +53,8 @@ def parse_traceparent(header: str) -> TraceContext | None:
     return TraceContext(trace_id, span_id, bool(int(flags, 16) & 1))
 
 
-def enter_trace(context: TraceContext) -> None:
-    """Make it the position of the running task."""
+def enter_trace(context: TraceContext | None) -> None:
+    """Make it the position of the running task; None leaves all traces."""
     _current.set(context)
 
 

@@ -15,6 +15,7 @@ from rearview.adapters.extraction.registry import FactSourceSettings, open_fact_
 from rearview.adapters.extraction.rule_fact_source import RuleFactSource
 from rearview.adapters.llm.settings import BudgetLimits, LlmSettings
 from rearview.adapters.models.deadline_embedder import DeadlineEmbedder
+from rearview.adapters.models.measured_embedder import MeasuredEmbedder
 from rearview.adapters.models.registry import embedder_settings, open_embedder
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.event_log import PostgresEventLog
@@ -54,6 +55,8 @@ from rearview.ports.job_queue import JobHandler
 from rearview.ports.tiering import Rehydrator
 from rearview.rpc.interceptors import IdentityInterceptor
 from rearview.rpc.service_process import meanwhile, service_process
+from rearview.telemetry.job_metrics import observed_jobs
+from rearview.telemetry.metrics import Metrics
 from rearview.writer.append_events import EventAppender
 from rearview.writer.config import WriterConfig
 from rearview.writer.confirmation import Confirmations
@@ -76,6 +79,7 @@ from rearview.writer.refresh_units import UnitRefresher
 from rearview.writer.remember import MemoryKeeper, TextReader
 from rearview.writer.servicer import WriterServicer
 from rearview.writer.update_memory import MemoryUpdater
+from rearview.writer.write_metrics import CountedRedactor, WriteMetrics
 
 SERVICE = "writer"
 SERVED = (writer_service_pb2.DESCRIPTOR.services_by_name["WriterService"].full_name,)
@@ -118,7 +122,11 @@ class Writer:
 
 @asynccontextmanager
 async def open_writer(
-    config: WriterConfig, *, embedder: Embedder | None = None, clock: Clock | None = None
+    config: WriterConfig,
+    *,
+    embedder: Embedder | None = None,
+    clock: Clock | None = None,
+    metrics: Metrics | None = None,
 ) -> AsyncIterator[Writer]:
     """Yield a writer with its connections and model open; closes them in reverse order.
 
@@ -130,7 +138,7 @@ async def open_writer(
         EmbeddingGenerationMismatch: vectors of another model are current.
         Unavailable: PostgreSQL did not answer within `start_seconds`.
     """
-    clock = clock or SystemClock()
+    clock, metrics = clock or SystemClock(), metrics or Metrics(SERVICE)
     async with AsyncExitStack() as stack:
         url, prepares = config.database_url.get_secret_value(), config.prepared_statements
         calls = await stack.enter_async_context(
@@ -148,13 +156,16 @@ async def open_writer(
         redis = await stack.enter_async_context(
             RedisConnection(config.redis_url.get_secret_value(), timeout_seconds=config.redis_seconds)
         )
+        for name, pool in (("postgresql", calls), ("postgresql_jobs", jobs), ("redis", redis)):
+            metrics.pools.add(name, pool.figures)
         if embedder is None:
             embedder = await asyncio.to_thread(
                 open_embedder,
                 embedder_settings(config.embedder, config.model_dir, config.embedder_url, config.embedder_bearer),
             )
             stack.push_async_callback(embedder.close)
-        embedder = DeadlineEmbedder(embedder, longest_seconds=config.embed_seconds)
+        embedder = MeasuredEmbedder(DeadlineEmbedder(embedder, longest_seconds=config.embed_seconds), metrics)
+        counts = WriteMetrics(metrics)
         units = SearchUnits(await _registered(calls, embedder, config.start_seconds))
         attributes = load_attributes(config.attributes_file)
         topics = load_topics(config.attributes_file)
@@ -176,7 +187,7 @@ async def open_writer(
             hasher,
         )
         redaction = RedactionParts(
-            PatternRedactor(),
+            CountedRedactor(PatternRedactor(), metrics),
             RememberedPolicies(PostgresPolicyStore(calls)),
             config.internal_keys.signing,
             AesGcmSealer(config.vault_keys) if config.vault_keys else None,
@@ -186,8 +197,8 @@ async def open_writer(
         working_memory = RedisWorkingMemory(redis, clock)
         handed_out = RedisHandedOut(redis)
         log = PostgresEventLog(calls)
-        store = PostgresMemoryStore(calls, units)
-        index = PostgresSessionIndex(jobs, units)
+        store = PostgresMemoryStore(calls, units, counts)
+        index = PostgresSessionIndex(jobs, units, counts)
         known = PostgresKnownStatements(jobs, units.generation)
         near_duplicates = MinHashNearDuplicates()
         novelty = NoveltyGate(known, embedder, analyzer, near_duplicates, clock)
@@ -256,10 +267,13 @@ async def run_writer(
     stopping = stop or asyncio.Event()
     async with AsyncExitStack() as stack:
         process = stack.enter_context(service_process(SERVICE, config))
-        writer = await stack.enter_async_context(open_writer(config, embedder=embedder, clock=clock))
+        writer = await stack.enter_async_context(
+            open_writer(config, embedder=embedder, clock=clock, metrics=process.metrics)
+        )
         if config.writer_role != "serve":
             queue = ProcrastinateJobQueue(config.database_url.get_secret_value())
-            work = queue.work(writer.handlers, concurrency=config.worker_concurrency)
+            handlers = observed_jobs(writer.handlers, process.metrics, process.tracing)
+            work = queue.work(handlers, concurrency=config.worker_concurrency)
             await stack.enter_async_context(meanwhile(work, stopping))
 
         def register(server: grpc.aio.Server) -> Sequence[str]:

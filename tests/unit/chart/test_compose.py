@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from helm.tools.generate import CHART
+from helm.tools.generate import CHART, SERVICES
 from helm.tools.settings import CONFIGS, settings_of
 from rearview.mcp_adapter.config import McpConfig
 
@@ -72,3 +72,11 @@ def test_images_are_pinned_unprivileged_labelled_and_listed(path: Path) -> None:
     assert "org.opencontainers.image.title" in text
     assert f"/opt/sbom/rearview-{path.name.partition('.')[0]}.cdx.json" in text
     assert "torch" not in text.replace("adds torch", "")
+
+
+def test_prometheus_scrapes_every_process_where_it_serves_its_metrics() -> None:
+    (job,) = yaml.safe_load((ROOT / "docker" / "prometheus.yaml").read_text("utf-8"))["scrape_configs"]
+    (targets,) = [each["targets"] for each in job["static_configs"]]
+    services = compose()["services"]
+    served = {f"{name}:{services[name]['environment']['REARVIEW_METRICS_PORT']}" for name in SERVICES}
+    assert set(targets) == served | {f"mcp:{services['mcp']['environment']['REARVIEW_MCP_METRICS_PORT']}"}

@@ -1,4 +1,6 @@
+import asyncio
 import contextvars
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 import pytest
@@ -6,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from rearview.telemetry.job_metrics import observed_jobs
+from rearview.telemetry.metrics import Metrics
 from rearview.telemetry.trace_context import (
     TraceContext,
     current_trace,
@@ -14,7 +18,7 @@ from rearview.telemetry.trace_context import (
     new_trace,
     parse_traceparent,
 )
-from rearview.telemetry.tracing import Tracing, open_tracing
+from rearview.telemetry.tracing import Tracing, child_span, name_of, open_tracing
 
 contexts = st.builds(
     TraceContext,
@@ -88,6 +92,109 @@ def test_spans_continue_the_caller_s_trace_and_record_no_exception_text() -> Non
     assert inner == TraceContext(parent.trace_id, f"{rerank.context.span_id:016x}", sampled=True)
     assert not recall.events
     assert recall.resource.attributes["service.name"] == "rearview-writer"
+
+
+def test_what_is_behind_a_service_has_a_span_within_its_call_and_none_outside() -> None:
+    exporter = InMemorySpanExporter()
+    tracing = Tracing("retriever", exporter)
+
+    def work() -> TraceContext | None:
+        with child_span("postgresql read", statements=5) as span:
+            assert not span.is_recording()
+        with tracing.server_span("Recall", TraceContext("a" * 32, "b" * 16, sampled=True).traceparent):
+            with suppress(ValueError), child_span("postgresql read", db__system__name="postgresql", statements=5):
+                raise ValueError("奶奶的红烧肉")
+            return current_trace()
+
+    after = contextvars.Context().run(work)
+    tracing.close()
+    read, recall = exporter.get_finished_spans()
+    assert (read.name, dict(read.attributes or {})) == (
+        "postgresql read",
+        {"db.system.name": "postgresql", "statements": 5, "error.type": "ValueError"},
+    )
+    assert recall.context is not None
+    assert read.parent is not None
+    assert read.parent.span_id == recall.context.span_id
+    # What follows belongs to the call again, not to the statement that has ended.
+    assert after == TraceContext("a" * 32, f"{recall.context.span_id:016x}", sampled=True)
+    assert "红烧肉" not in read.to_json() + recall.to_json()
+
+
+def test_who_does_not_sample_is_not_recorded() -> None:
+    exporter = InMemorySpanExporter()
+    tracing = Tracing("retriever", exporter)
+
+    def work() -> str:
+        with (
+            tracing.server_span("Recall", TraceContext("a" * 32, "b" * 16).traceparent),
+            child_span("postgresql read"),
+        ):
+            return current_traceparent()
+
+    passed_on = contextvars.Context().run(work)
+    tracing.close()
+    assert exporter.get_finished_spans() == ()
+    assert passed_on.startswith(f"00-{'a' * 32}-")
+    assert passed_on.endswith("-00")
+
+
+def test_a_first_span_is_of_the_trace_that_the_log_names() -> None:
+    exporter = InMemorySpanExporter()
+    tracing = Tracing("writer", exporter)
+    begun = new_trace()
+
+    def work() -> None:
+        enter_trace(begun)
+        with tracing.root_span("job index_session"):
+            pass
+
+    contextvars.Context().run(work)
+    tracing.close()
+    (span,) = exporter.get_finished_spans()
+    assert span.context is not None
+    assert (f"{span.context.trace_id:032x}", span.parent) == (begun.trace_id, None)
+
+
+async def test_jobs_are_counted_measured_and_each_a_trace_of_its_own() -> None:
+    metrics, exporter = Metrics("writer"), InMemorySpanExporter()
+    tracing = Tracing("writer", exporter)
+    seen: list[TraceContext | None] = []
+
+    async def handler(arguments: Mapping[str, str]) -> None:
+        seen.append(current_trace())
+        if arguments["session_id"] == "bad":
+            raise ValueError("我的电话")
+
+    run = observed_jobs({"index_session": handler}, metrics, tracing)["index_session"]
+    await asyncio.create_task(run({"session_id": "good"}))  # type: ignore[arg-type]
+    with suppress(ValueError):
+        await asyncio.create_task(run({"session_id": "bad"}))  # type: ignore[arg-type]
+    tracing.close()
+    assert len({trace.trace_id for trace in seen if trace}) == 2
+    value = metrics.registry.get_sample_value
+    for outcome in ("ok", "failed"):
+        labels = {"task": "index_session", "outcome": outcome}
+        assert value("rearview_writer_job_attempts_total", labels) == 1
+    assert value("rearview_writer_job_seconds_count", {"task": "index_session"}) == 2
+    assert [span.name for span in exporter.get_finished_spans()] == ["job index_session"] * 2
+
+
+class _Store:
+    def look(self) -> Callable[[], int]:
+        def read() -> int:
+            return 1
+
+        return read
+
+    def _run(self) -> Callable[[], int]:
+        return lambda: 1
+
+
+def test_an_operation_is_named_for_the_method_that_it_stands_in() -> None:
+    assert name_of(_Store().look()) == "look"
+    assert name_of(_Store()._run()) == "run"
+    assert name_of(_Store().look) == "look"
 
 
 def test_nothing_is_recorded_unless_the_environment_asks_for_it() -> None:

@@ -1,6 +1,7 @@
 """Connections to PostgreSQL: bounded, pipelined, and always on behalf of one tenant."""
 
 import select
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
@@ -16,10 +17,14 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 from rearview.adapters.postgres.bounded_connection import LONGEST_SILENCE_SECONDS, BoundedConnection
 from rearview.adapters.postgres.round_trip import Reading, numbered, read_at_once
 from rearview.domain.errors import Conflict, DeadlineExceeded, Overloaded, Unavailable
+from rearview.telemetry.pools import PoolFigures
+from rearview.telemetry.tracing import child_span
 
 Connection: TypeAlias = AsyncConnection[TupleRow]
 
 _DEPENDENCY = "postgresql"
+# In a span: how long a connection was waited for.
+_WAITED = "rearview.pool_wait_milliseconds"
 # A last word of the server comes before the end of the stream; each takes a read.
 _MOST_READS = 4
 _GRACE_SECONDS = 1.0
@@ -100,8 +105,10 @@ class Database:
             Conflict: a concurrent transaction won.
             DeadlineExceeded: a statement ran into `timeout_seconds`.
         """
-        with translated_errors():
+        with translated_errors(), child_span("postgresql transaction", db__system__name=_DEPENDENCY) as span:
+            asked = time.perf_counter()
             async with self._bounded(timeout_seconds) as connection, connection.pipeline(), connection.transaction():
+                span.set_attribute(_WAITED, _milliseconds_since(asked))
                 await connection.execute(
                     "SELECT set_config('app.tenant', %s, true), set_config('statement_timeout', %s, true)",
                     [str(tenant_id or ""), str(int((timeout_seconds or 0) * 1000))],
@@ -115,8 +122,13 @@ class Database:
 
         Raises as `transaction`.
         """
-        with translated_errors():
+        with (
+            translated_errors(),
+            child_span("postgresql read", db__system__name=_DEPENDENCY, statements=len(readings)) as span,
+        ):
+            asked = time.perf_counter()
             async with self._bounded(timeout_seconds) as connection:
+                span.set_attribute(_WAITED, _milliseconds_since(asked))
                 return await read_at_once(connection, tenant_id, readings, timeout_seconds)
 
     async def rows(
@@ -147,9 +159,20 @@ class Database:
         async with self.transaction(None, timeout_seconds=1.0) as connection:
             await connection.execute("SELECT 1")
 
-    def statistics(self) -> dict[str, int]:
-        """Return the pool's figures (size, available, waiting, ...), for metrics."""
-        return self._pool.get_stats()
+    def figures(self) -> PoolFigures:
+        """Return how full the pool is."""
+        found = self._pool.get_stats()
+        return PoolFigures(
+            limit=found["pool_max"],
+            in_use=found["pool_size"] - found["pool_available"],
+            waiting=found["requests_waiting"],
+            waited_seconds=found.get("requests_wait_ms", 0) / 1000,
+            failures=found.get("requests_errors", 0) + found.get("connections_errors", 0),
+        )
+
+
+def _milliseconds_since(moment: float) -> float:
+    return round((time.perf_counter() - moment) * 1000, 3)
 
 
 async def _still_open(connection: Connection) -> None:

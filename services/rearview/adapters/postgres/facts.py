@@ -48,6 +48,11 @@ class FactsWritten:
     changed: bool = False
     confirmed: Mapping[UUID, int] = field(default_factory=dict)
 
+    @property
+    def superseded_count(self) -> int:
+        """How many values were superseded."""
+        return sum(len(values) for values in self.superseded.values())
+
 
 class FactWriter:
     """Statements about facts; each call runs in the caller's transaction."""

@@ -32,6 +32,7 @@ from rearview.domain.writing import Remembered, RememberOutcome, RequestKey
 from rearview.ports.known_statements import Watch
 from rearview.ports.memory_store import NewMemory
 from rearview.ports.stated_facts import StatedFact
+from rearview.ports.write_observer import NoObserver, WriteObserver
 
 _SQL = load_queries("memory_store")
 
@@ -39,10 +40,11 @@ _SQL = load_queries("memory_store")
 class PostgresMemoryStore:
     """The `MemoryStore` port over the tables of one generation."""
 
-    def __init__(self, database: Database, units: SearchUnits) -> None:
+    def __init__(self, database: Database, units: SearchUnits, observer: WriteObserver | None = None) -> None:
         self._database = database
         self._units = units
         self._facts = FactWriter(units)
+        self._observer = observer or NoObserver()
 
     async def remembered_before(self, scope: Scope, request: RequestKey) -> Remembered | None:
         """Return the answer of a request that was carried out before; see `MemoryStore.remembered_before`."""
@@ -122,6 +124,8 @@ class PostgresMemoryStore:
             if known_id is None:
                 generation = self._units.generation
                 await refuse_if_doubted(connection, scope.tenant_id, scope.namespace_id, generation, watch, now)
+        self._observer.remembered(remembered.outcome)
+        self._observer.superseded(stated.superseded_count)
         return remembered
 
     async def update(

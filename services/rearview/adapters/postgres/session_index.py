@@ -27,6 +27,7 @@ from rearview.domain.unit_projection import KeywordStatistics
 from rearview.ports.known_statements import Doubted
 from rearview.ports.session_index import IndexedBatch, OpenEpisode, PendingEvents
 from rearview.ports.working_memory import SessionKey
+from rearview.ports.write_observer import NoObserver, WriteObserver
 
 _SQL = load_queries("session_index")
 INDEXER = ActingService("writer")
@@ -36,10 +37,11 @@ INDEXER = ActingService("writer")
 class PostgresSessionIndex:
     """The `SessionIndex` port over the tables of one generation."""
 
-    def __init__(self, database: Database, units: SearchUnits) -> None:
+    def __init__(self, database: Database, units: SearchUnits, observer: WriteObserver | None = None) -> None:
         self._database = database
         self._units = units
         self._facts = FactWriter(units)
+        self._observer = observer or NoObserver()
 
     async def pending(self, session: SessionKey, *, limit: int) -> PendingEvents | None:
         """Return what is to be indexed; see `SessionIndex.pending`."""
@@ -105,6 +107,8 @@ class PostgresSessionIndex:
                 await _know_speakers(connection, batch.pending.session, batch.speakers)
             await _write_consequences(connection, batch, now, breaking=written.changed)
             await refuse_if_doubted(connection, tenant_id, namespace_id, self._units.generation, batch.watch, now)
+        self._observer.captured([capture.outcome for capture in batch.captures])
+        self._observer.superseded(written.superseded_count)
         return True
 
     async def merge_fresh_units(self, tenant_id: UUID, namespace_id: UUID, *, limit: int) -> int:

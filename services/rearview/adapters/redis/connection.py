@@ -12,6 +12,8 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from rearview.domain.errors import Unavailable
+from rearview.telemetry.pools import PoolFigures
+from rearview.telemetry.tracing import child_span, name_of
 
 T = TypeVar("T")
 
@@ -41,7 +43,10 @@ class RedisConnection:
         self._open_seconds = open_seconds
         self._monotonic = monotonic
         self._failures = 0
+        self._failures_ever = 0
         self._closed_until_trial = 0.0
+        self._max_connections = max_connections
+        self._under_way = 0
         pool = BlockingConnectionPool.from_url(
             url,
             max_connections=max_connections,
@@ -74,15 +79,30 @@ class RedisConnection:
                 raise _unavailable()
             # This call is the trial; the others go on failing fast until it has ended.
             self._closed_until_trial = self._monotonic() + self._open_seconds
+        self._under_way += 1
         try:
-            async with asyncio.timeout(2 * self._timeout_seconds):
-                result = await operation(self._client)
+            with child_span(f"redis {name_of(operation)}", db__system__name=_DEPENDENCY):
+                async with asyncio.timeout(2 * self._timeout_seconds):
+                    result = await operation(self._client)
         except (RedisError, OSError, TimeoutError) as error:
             self._failures += 1
+            self._failures_ever += 1
             self._closed_until_trial = self._monotonic() + self._open_seconds
             raise _unavailable() from error
+        finally:
+            self._under_way -= 1
         self._failures = 0
         return result
+
+    def figures(self) -> PoolFigures:
+        """Return how full the pool is; how long callers waited for a connection is not known."""
+        return PoolFigures(
+            limit=self._max_connections,
+            in_use=min(self._under_way, self._max_connections),
+            waiting=max(self._under_way - self._max_connections, 0),
+            waited_seconds=0.0,
+            failures=self._failures_ever,
+        )
 
 
 def _unavailable() -> Unavailable:

@@ -15,6 +15,7 @@ from urllib3.exceptions import HTTPError
 
 from rearview.domain.errors import NotFound, Unavailable
 from rearview.ports.cold_store import ObjectVersion
+from rearview.telemetry.tracing import child_span, name_of
 
 T = TypeVar("T")
 
@@ -162,7 +163,8 @@ class S3Objects:
 
     async def _run(self, key: str, work: Callable[[], T]) -> T:
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+            with child_span(f"s3 {name_of(work)}"):
+                return await asyncio.get_running_loop().run_in_executor(self._threads, work)
         except S3Error as error:
             if error.code in _GONE:
                 raise NotFound("there is no such object", resource_name=key) from error

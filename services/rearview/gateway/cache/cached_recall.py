@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from prometheus_client import Counter
 
 from rearview.domain.addition import could_change
-from rearview.domain.canonical_query import CanonicalQuery, refusal
+from rearview.domain.canonical_query import CanonicalQuery, Refusal, refusal
 from rearview.domain.errors import DeadlineExceeded, Overloaded, Unavailable
 from rearview.domain.names import parse_namespace
 from rearview.domain.patience import within
@@ -102,6 +102,10 @@ class CachedRecall:
         self._rejections: Counter = metrics.counter(
             "cache_rejections", "Cached answers that were not given, by reason.", ("reason",)
         )
+        for outcome in ("exact", "canonical", "semantic", "miss", "bypass", "off"):
+            self._lookups.labels(outcome)
+        for reason in (*Refusal, "cosine", "expired", "session", "changed", "added"):
+            self._rejections.labels(str(reason))
 
     async def recall(
         self, request: recall_pb2.RecallRequest, query: RecallQuery, caller: Caller, find: Find

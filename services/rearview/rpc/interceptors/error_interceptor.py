@@ -30,10 +30,9 @@ class ErrorInterceptor(CallInterceptor):
         """Serve the call; abort it with a rich status if it fails."""
         request_id = begin_call(call.text(REQUEST_ID_KEY), call.context.time_remaining())
         incoming = parse_traceparent(call.text(TRACEPARENT))
-        trace = incoming.child() if incoming else new_trace()
-        enter_trace(trace)
+        enter_trace(incoming.child() if incoming else new_trace())
         structlog.contextvars.clear_contextvars()
-        structlog.contextvars.bind_contextvars(request_id=request_id, trace_id=trace.trace_id)
+        structlog.contextvars.bind_contextvars(request_id=request_id)
         try:
             yield
         except grpc.aio.AbortError:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from rearview.rpc.interceptors.call_interceptor import CallInterceptor, IncomingCall
-from rearview.rpc.interceptors.outcome import code_name
+from rearview.rpc.interceptors.outcome import code_name, reason_of
 from rearview.telemetry.metrics import RequestMetrics
 
 
@@ -31,5 +31,8 @@ class MetricsInterceptor(CallInterceptor):
                 raise
             finally:
                 self._metrics.observe(
-                    call.method_name, code_name(error, call.method_name, call.context), time.perf_counter() - started
+                    call.method_name,
+                    code_name(error, call.method_name, call.context),
+                    time.perf_counter() - started,
+                    reason_of(error, call.method_name),
                 )

@@ -52,6 +52,13 @@ def code_name(error: BaseException | None, method_name: str, context: Context) -
     return code_of(told_to_caller(error, method_name)).name
 
 
+def reason_of(error: BaseException | None, method_name: str) -> str:
+    """Return the reason with which the call ends; empty where it ends well, was cancelled, or grpc ended it."""
+    if error is None or isinstance(error, grpc.aio.AbortError) or is_cancelled_call(error):
+        return ""
+    return told_to_caller(error, method_name).reason
+
+
 def _is_late() -> bool:
     left = time_left_seconds()
     return left is not None and left <= 2 * DEADLINE_MARGIN_SECONDS
