@@ -19,6 +19,7 @@ BLOCKS = blocks(README)
 # What the output of each block must show, in this order.
 EXPECTED = {
     "first-grpcurl": ["我对花生过敏。My order is A2026-0815.", '"hits"', "我对花生过敏", '"context"'],
+    "first-commands": ["created", "The boiler was serviced by 老陈 in March."],
     "first-python": ["electrician only works before noon"],
     "first-mcp": ["The spare key hangs behind the clock."],
 }

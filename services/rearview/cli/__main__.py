@@ -11,13 +11,18 @@ import inspect
 import typer
 
 from rearview.cli import (
+    append_command,
     bench_commands,
     calibrate_command,
     demo_command,
     doctor_command,
     eval_commands,
     explain_command,
+    forget_commands,
+    key_commands,
     mcp_command,
+    memory_commands,
+    namespace_commands,
     stack_commands,
     tiers_command,
 )
@@ -32,6 +37,11 @@ app = typer.Typer(
 stack_commands.register(app)
 doctor_command.register(app)
 demo_command.register(app)
+append_command.register(app)
+memory_commands.register(app)
+forget_commands.register(app)
+namespace_commands.register(app)
+key_commands.register(app)
 mcp_command.register(app)
 eval_commands.register(app)
 calibrate_command.register(app)

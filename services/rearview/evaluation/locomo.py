@@ -8,9 +8,9 @@ question is the share of its evidence turns among them, averaged over the questi
 import time
 from dataclasses import dataclass
 
-from rearview.client import Client, Turn
+from rearview.client import Client
 from rearview.evaluation.ingest import OnProgress, append_session, fresh_namespace, wait_until_indexed
-from rearview.evaluation.locomo_file import Conversation, Question
+from rearview.evaluation.locomo_file import Conversation, Question, client_turn
 from rearview.evaluation.measures import mean, percentile_milliseconds, recall_at
 from rearview.evaluation.progress import Steps
 
@@ -87,11 +87,7 @@ def _ingest(client: Client, conversation: Conversation, appended: OnProgress) ->
             client,
             namespace,
             session,
-            [
-                # Both speakers are people: neither is anybody's assistant.
-                Turn("user", turn.text or "...", turn.speaker, turn.said_at, None, turn.image_caption)
-                for turn in turns
-            ],
+            [client_turn(turn) for turn in turns],
             appended,
         )
         turn_of.update(zip(names, (turn.turn_id for turn in turns), strict=True))

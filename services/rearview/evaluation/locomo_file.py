@@ -5,10 +5,15 @@ Source of the format: Maharana et al., "Evaluating Very Long-Term Conversational
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+from rearview.client import Turn as ClientTurn
+from rearview.client.transcripts import Said
+from rearview.client.transcripts.said import numbered, session_of
 
 _TURN = re.compile(r"D(\d+):(\d+)")
 _SESSION = re.compile(r"session_(\d+)")
@@ -78,6 +83,24 @@ def read_locomo(file: Path, corrections: Path | None = None) -> tuple[list[Conve
             raise ValueError(f"{file}: conversation {number} is not of the LoCoMo format: {error!r}") from error
         conversations.append(conversation)
     return conversations, questions
+
+
+def client_turn(turn: Turn) -> ClientTurn:
+    """Return a turn as it is appended. Both speakers are people: neither is anybody's assistant."""
+    return ClientTurn("user", turn.text or "...", turn.speaker, turn.said_at, None, turn.image_caption)
+
+
+def read_locomo_turns(file: Path) -> Iterator[Said]:
+    """Yield the turns of all conversations; a session is named by its conversation and its number.
+
+    Raises:
+        ValueError: as of `read_locomo`.
+    """
+    for conversation in read_locomo(file)[0]:
+        for name, turns in conversation.sessions:
+            session = session_of(f"{conversation.name}-{name}")
+            for number, turn in enumerate(turns, 1):
+                yield numbered(session, number, client_turn(turn))
 
 
 def _load(file: Path) -> list[dict[str, Any]]:
