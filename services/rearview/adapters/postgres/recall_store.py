@@ -176,7 +176,7 @@ class PostgresRecallStore:
         return [
             Reading(numbered(statement), {**place, **parameters}, as_dictionaries=True)
             for statement, parameters in (
-                (memories_statement, {"memories": list(set(memories))}),
+                (memories_statement, {"memories": list(set(memories)), "now": None}),
                 (self._general["source_events"], {"units": units, "memories": memories, "limit": SOURCES_PER_UNIT}),
                 (self._general["unindexed_events"], {"events": list(chosen.events)}),
                 (self._general["outdated_turns"], {"units": units, "as_of": chosen.as_of}),

@@ -1,5 +1,6 @@
 -- Memories as they are read: whole rows, by id, by page, by history.
 
+-- Without `now` expired ones as well: recall has left them out before.
 -- name: memories_by_id
 SELECT m.memory_id, m.type, m.state, m.tier, m.content, m.priority, m.pinned, m.labels, m.metadata, m.entities, m.intent,
        m.valence, m.intensity, m.origin, m.trust, m.confidence, m.valid_from, m.valid_to, m.occurred_at, m.occurred_until,
@@ -15,7 +16,7 @@ FROM memory m
 JOIN model_generation g ON g.ordinal = m.generation
 LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
 WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.memory_id = ANY (%(memories)s::uuid[])
-  AND m.state <> 4 AND (m.expires_at IS NULL OR m.expires_at > %(now)s::timestamptz);
+  AND m.state <> 4 AND (%(now)s::timestamptz IS NULL OR m.expires_at IS NULL OR m.expires_at > %(now)s::timestamptz);
 
 -- name: list_memories
 SELECT m.memory_id, m.type, m.state, m.tier, m.content, m.priority, m.pinned, m.labels, m.metadata, m.entities, m.intent,
