@@ -11,10 +11,9 @@ import typer
 
 from rearview.cli.connection import GatewayOption, NamespaceOption, connected
 from rearview.cli.output import DataDirOption, JsonOption, err, print_figures
-from rearview.client import Turn
 
 if TYPE_CHECKING:
-    from rearview.client import Client
+    from rearview.client import Client, Turn
     from rearview.client.transcripts import Said
 
 TURNS_A_CALL = 20
@@ -95,7 +94,8 @@ def _turns(file: Path, format: Format, session: str) -> Iterator[Said]:
 
 def _batches(said: Iterator[Said]) -> Iterator[tuple[str, list[Turn]]]:
     """Yield consecutive turns of one session, as many as a call takes."""
-    session, turns = "", list[Turn]()
+    turns: list[Turn] = []
+    session = ""
     for one in said:
         if turns and (one.session != session or len(turns) == TURNS_A_CALL):
             yield session, turns
