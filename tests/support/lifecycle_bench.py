@@ -93,8 +93,9 @@ class LifecycleBench:
                 "set": client.smembers,
                 "list": lambda key: client.lrange(key, 0, -1),
             }
-            keys = [key async for key in client.scan_iter()]
-            return {key: await readers[str(await client.type(key))](key) for key in keys}
+            kinds = {key: str(await client.type(key)) async for key in client.scan_iter()}
+            # Some may have expired since they were listed.
+            return {key: await readers[kind](key) for key, kind in kinds.items() if kind != "none"}
         finally:
             await client.aclose()
 

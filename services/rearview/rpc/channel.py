@@ -25,8 +25,9 @@ def channel_options(
         ("grpc.http2.max_pings_without_data", 0),
         # A restarted service is found again quickly; the defaults wait 1 s to 2 min.
         ("grpc.initial_reconnect_backoff_ms", 100),
-        ("grpc.min_reconnect_backoff_ms", 100),
         ("grpc.max_reconnect_backoff_ms", 2_000),
+        # Despite its name, how long an attempt may take: a peer that is there but busy is waited for.
+        ("grpc.min_reconnect_backoff_ms", 5_000),
         # With the shared pool a new channel would inherit the back-off of an older one to the same address.
         ("grpc.use_local_subchannel_pool", 1),
         # Retries are decided where it is known what is safe to repeat.
