@@ -14,6 +14,7 @@ SECRET_VALUES = {
     "REARVIEW_DATABASE_OWNER_URL": "postgresql://rearview_owner:x@db/rearview",
     "REARVIEW_REDIS_URL": "redis://:x@redis:6379/0",
     "REARVIEW_INTERNAL_KEY": "k" * 48,
+    "REARVIEW_AUDIT_KEY": "a" * 48,
     "REARVIEW_OPERATOR_KEY": f"rv_operator_{'k' * 48}",
     "REARVIEW_VAULT_KEY": "a:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
     "REARVIEW_EMBEDDER_API_KEY": "token",
