@@ -7,8 +7,8 @@ from uuid import UUID
 
 import typer
 
-from rearview.cli.borrowed_stack import admin_client
-from rearview.cli.output import DataDirOption, JsonOption, failures, out, print_figures, print_json
+from rearview.cli.connection import GatewayOption, connected
+from rearview.cli.output import DataDirOption, JsonOption, out, print_figures, print_json
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -35,6 +35,7 @@ def explain(
     candidates: Annotated[
         int, typer.Option("--candidates", min=1, help="Of a recall, so many candidates are shown to a person.")
     ] = _SHOWN_CANDIDATES,
+    gateway: GatewayOption = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -54,15 +55,11 @@ def explain(
 
       rearview explain recallTraces/019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b
     """
-    with failures(as_json):
+    with connected(gateway, data_dir, as_json=as_json) as client:
         if _is_trace(name):
-            with admin_client(data_dir) as client:
-                recalled = client.get_recall_trace(name)
-            _show_recall(recalled, as_json, plan, candidates)
+            _show_recall(client.get_recall_trace(name), as_json, plan, candidates)
         else:
-            with admin_client(data_dir) as client:
-                captured = client.capture_trace(name)
-            _show_capture(captured, as_json)
+            _show_capture(client.capture_trace(name), as_json)
 
 
 def _is_trace(name: str) -> bool:

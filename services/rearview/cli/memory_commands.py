@@ -136,6 +136,7 @@ def recall(
         typer.echo(answer.context)
     else:
         _print_texts(hit_text(hit) for hit in answer.hits)
+        err.print(f"[dim]why these: rearview explain {id_of(answer.trace)}[/]", soft_wrap=True)
 
 
 def list_memories(

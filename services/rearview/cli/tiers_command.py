@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from rearview.cli.borrowed_stack import admin_client
-from rearview.cli.output import DataDirOption, JsonOption, err, failures, out, print_json
+from rearview.cli.connection import GatewayOption, connected
+from rearview.cli.output import DataDirOption, JsonOption, err, out, print_json
 
 
 def register(app: typer.Typer) -> None:
@@ -19,6 +19,7 @@ def register(app: typer.Typer) -> None:
 def tiers(
     namespace: Annotated[str, typer.Option(help="Only this namespace; the whole tenant if not given.")] = "",
     sweep: Annotated[bool, typer.Option("--sweep", help="Apply the namespace's lifecycle policy first.")] = False,
+    gateway: GatewayOption = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -34,7 +35,7 @@ def tiers(
     from rearview.evaluation.progress import shown_steps
     from rearview.v1 import memory_pb2
 
-    with failures(as_json), admin_client(data_dir) as client:
+    with connected(gateway, data_dir, as_json=as_json) as client:
         if sweep:
             with shown_steps(err) as steps:
                 swept(client, namespace or "default", steps)
