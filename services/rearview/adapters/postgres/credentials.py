@@ -58,10 +58,10 @@ class PostgresCredentialStore:
         ]
 
     async def find_tenant(self, name: str) -> StoredTenant | None:
-        async with self._database.transaction(None, timeout_seconds=_LOOKUP_TIMEOUT_SECONDS) as connection:
-            cursor = await connection.execute(_SQL["find_tenant"], {"name": name})
-            row = await cursor.fetchone()
-        return None if row is None else StoredTenant(*row)
+        rows = await self._database.rows(
+            None, _SQL["find_tenant"], {"name": name}, timeout_seconds=_LOOKUP_TIMEOUT_SECONDS
+        )
+        return StoredTenant(*rows[0]) if rows else None
 
 
 class PostgresApiKeyStore:
