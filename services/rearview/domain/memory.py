@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, date, datetime, timedelta
 from enum import IntEnum
 from typing import Any
 from uuid import UUID
@@ -104,6 +104,9 @@ class Fact:
     note: str = ""
 
 
+_AT_ONCE = timedelta(days=1)
+
+
 @dataclass(frozen=True, slots=True)
 class Memory:
     """One thing remembered. Ids are UUIDv7; times are aware and in UTC; `version` grows with every write."""
@@ -140,6 +143,13 @@ class Memory:
     access_count: int = 0
     last_accessed_at: datetime | None = None
     version: int = 1
+
+    @property
+    def given_day(self) -> date | None:
+        """The day (UTC) that was given for what happened; None for what is told as it happens. The same on another day
+        is another thing."""
+        told_at_once = self.created_at - self.occurred_at < _AT_ONCE
+        return None if told_at_once else self.occurred_at.astimezone(UTC).date()
 
     @property
     def etag(self) -> str:

@@ -9,7 +9,7 @@ import re
 from rensa import RMinHash
 
 from rearview.language.scripts import fold_width, has_han
-from rearview.language.statement_difference import difference, numbers
+from rearview.language.statement_difference import adds_words, difference, numbers
 
 CONFIRM_AT = 0.8
 """Two texts are near duplicates from this Jaccard similarity of their n-grams on."""
@@ -101,6 +101,10 @@ class MinHashNearDuplicates:
     def difference(self, first: str, second: str) -> str | None:
         """What keeps two texts apart, however alike they look."""
         return difference(first, second)
+
+    def adds_words(self, first: str, second: str) -> bool:
+        """Whether the second text has words of content that the first lacks, where they share a language."""
+        return adds_words(first, second)
 
     def may_be_duplicates(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
         """Whether the estimated similarity of two signatures reaches CANDIDATE_AT."""

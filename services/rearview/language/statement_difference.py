@@ -157,6 +157,11 @@ def difference(first: str, second: str) -> str | None:
     return None
 
 
+def adds_words(first: str, second: str) -> bool:
+    """Return whether the second text has words of content that the first lacks, where they share a language."""
+    return bool(languages(first) & languages(second)) and bool(_content(second) - _content(first))
+
+
 def _content(text: str) -> set[str]:
     return set(tokens(_numbers_and_rest(text)[1])) - _FILLERS
 

@@ -20,6 +20,10 @@ class NearDuplicates(Protocol):
         second has more; None if nothing does."""
         ...
 
+    def adds_words(self, first: str, second: str) -> bool:
+        """Return whether the second text has words of content that the first lacks, where they share a language."""
+        ...
+
     def may_be_duplicates(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
         """Whether two signatures are alike enough to compare the texts.
 

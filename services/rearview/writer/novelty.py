@@ -257,7 +257,7 @@ class NoveltyGate:
             if self._same_words(turn, first):
                 found = Repetition(first.unit_id, first.memory_id, CaptureOutcome.MERGED, "near duplicate")
                 matches.append(_Match(first, 2.0, found))
-            elif _may_be_reworded(turn) and first.vector is not None:
+            elif first.vector is not None and self._may_reword(turn, first):
                 cosine = float(first.vector @ turn.topic)
                 least = self._least_cosine(first.languages, turn.analysis.languages)
                 if cosine >= least:
@@ -272,6 +272,14 @@ class NoveltyGate:
             return True
         # One report of a tool differs from the next in little, and that little is the news.
         return turn.decision.type is not MemoryType.TOOL_RESULT and self._near_duplicates.are_duplicates(theirs, mine)
+
+    def _may_reword(self, turn: KeptTurn, first: _First) -> bool:
+        """Whether a vector may decide. A text to be remembered has no turn that keeps it: one that adds a word to what
+        is known is stored, however near the vectors are."""
+        if not _may_be_reworded(turn):
+            return False
+        known = first.event.searchable_text
+        return not (turn.by_request and self._near_duplicates.adds_words(known, turn.event.searchable_text))
 
     def _least_cosine(self, first: frozenset[Language], second: frozenset[Language]) -> float:
         thresholds = self._embedder.generation.thresholds

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 import numpy as np
@@ -258,6 +258,7 @@ def _covers(known: Memory, new: Memory) -> bool:
         outlives
         and known.session_id in ("", new.session_id)
         and known.valid_from == new.valid_from
+        and new.given_day in (None, known.occurred_at.astimezone(UTC).date())
         and known.priority >= new.priority
         and known.pinned >= new.pinned
         and new.labels.items() <= known.labels.items()

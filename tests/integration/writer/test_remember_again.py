@@ -111,3 +111,35 @@ async def test_in_a_batch_the_second_finds_the_first(bench: WriterBench) -> None
     done = await bench.writer.keeper.remember_all(bench.scope, commands)
     outcomes = [getattr(one, "outcome", one) for one in done]
     assert outcomes == [RememberOutcome.CREATED, RememberOutcome.MERGED, RememberOutcome.CREATED]
+
+
+LIKE_BUT_MORE = [
+    pytest.param(
+        "Lisa在绘画课上画了一幅大熊猫画，觉得很好看，并感到非常开心。", "Lisa在艺术课上学习画画，感到开心。", id="zh"
+    ),
+    pytest.param(
+        "Lisa felt anxious before the painting competition as she had not finished her artwork, but she managed to"
+        " complete it on time and won first place.",
+        "Lisa was very hopeful about winning a painting competition, but she did not win any awards and felt very"
+        " disappointed. Later, she practiced diligently and made significant progress in her painting skills.",
+        id="en",
+    ),
+    pytest.param("周末和 Lisa 去看 panda，很开心", "周末和 Lisa 在 zoo 里玩，挺开心", id="mixed"),
+]
+
+
+@pytest.mark.parametrize(("text", "like"), LIKE_BUT_MORE)
+async def test_what_adds_a_word_is_stored_however_alike_it_is(bench: WriterBench, text: str, like: str) -> None:
+    await bench.remember(text)
+    stored = await bench.remember(like)
+    assert (stored.outcome, stored.memory.content) == (RememberOutcome.CREATED, like)
+
+
+@pytest.mark.parametrize(("text", "again"), [*AGAIN, pytest.param(KEY, KEY, id="same words")])
+async def test_the_same_on_another_day_is_another_thing(bench: WriterBench, text: str, again: str) -> None:
+    first = await bench.remember(text, occurred_at=START - timedelta(days=40))
+    other = await bench.remember(again, occurred_at=START - timedelta(days=30))
+    assert other.outcome is RememberOutcome.CREATED
+    of_that_day = await bench.remember(f"{again}!", occurred_at=START - timedelta(days=30))
+    assert of_that_day.related == (other.memory.memory_id,)
+    assert first.memory.memory_id != other.memory.memory_id

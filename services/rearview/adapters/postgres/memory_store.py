@@ -262,6 +262,7 @@ async def _same_text(connection: Connection, scope: Scope, new: Memory, now: dat
         "namespace_id": scope.namespace_id,
         "content_hash": digest,
         "session_id": new.session_id,
+        "given_day": new.given_day,
         "now": now,
         "key": f"{scope.tenant_id}/{scope.namespace_id}/{digest.hex()}",
     }

@@ -9,4 +9,5 @@ SELECT pg_advisory_xact_lock(hashtextextended(%(key)s, 1))
 SELECT memory_id FROM memory
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND content_hash = %(content_hash)s AND state = 1
   AND trust = 3 AND NOT derived AND session_id IN ('', %(session_id)s) AND (expires_at IS NULL OR expires_at > %(now)s)
+  AND (%(given_day)s::date IS NULL OR (occurred_at AT TIME ZONE 'UTC')::date = %(given_day)s::date)
 ORDER BY created_at, memory_id LIMIT 1
