@@ -12,7 +12,8 @@ from rearview.telemetry.metrics import Metrics
 
 TASKS = (
     *("index_session", "close_session_windows", "merge_fresh_units", "clear_working_memory"),
-    *("summarise_fact", "refresh_units", "purge", "sweep", "operation"),
+    *("summarise_fact", "restate_fact", "refresh_units", "rehydrate_memory"),
+    *("purge", "sweep", "operation", "erase_tenant"),
 )
 """Shown at zero before their first job; a task that is not among them shows once it has one."""
 

@@ -144,18 +144,19 @@ async def test_cold_memories_of_a_type_expire_when_nobody_uses_them(tiers: TierB
     assert await tiers.tier_counts() == {Tier.COLD: 4}
     # Pinned where it is: what is pinned is brought back otherwise.
     await tiers.writing.rows("UPDATE memory SET pinned = true WHERE memory_id = %s", stays)
+    assert await recalled(tiers) == {note, pinned, fact, used}, "without a policy nothing expires"
+    await tiers.make_cold()
     await tiers.writing.rows(
-        "INSERT INTO memory_stats (tenant_id, namespace_id, memory_id, access_count, last_accessed_at)"
-        " SELECT tenant_id, namespace_id, memory_id, 1, %s FROM memory WHERE memory_id = %s",
+        "INSERT INTO memory_stats AS s (tenant_id, namespace_id, memory_id, access_count, last_accessed_at)"
+        " SELECT tenant_id, namespace_id, memory_id, 1, %s FROM memory WHERE memory_id = %s"
+        " ON CONFLICT (tenant_id, namespace_id, memory_id) DO UPDATE SET last_accessed_at = excluded.last_accessed_at",
         tiers.writing.clock.moment - timedelta(days=60),
         at_hand,
     )
-    assert await recalled(tiers) == {note, pinned, fact, used}, "without a policy nothing expires"
-    await tiers.make_cold()
 
     await set_policy(tiers, expire_after=days_by_type({MemoryType.EXPLICIT: 90}))
     assert await recalled(tiers) == {pinned, fact, used}, "recall does not wait for the sweep"
-    await tiers.make_cold()
+    await tiers.sweep()
     assert await tiers.writing.tables_with(note) == set(), "cold texts are in segments only"
     assert await purge_all(tiers, redis_url) == 1
     assert await tiers.writing.count("memory") == 3

@@ -92,4 +92,4 @@ async def test_what_is_stored_is_told_by_tier(lifecycle: LifecycleBench) -> None
 
 
 async def test_every_task_is_shown_from_the_start(lifecycle: LifecycleBench) -> None:
-    assert set(lifecycle.own.writer.handlers) | {"purge", "sweep", "operation"} == set(TASKS)
+    assert set(lifecycle.own.writer.handlers) | {"purge", "sweep", "operation", "erase_tenant"} == set(TASKS)
