@@ -15,6 +15,7 @@ import psycopg
 import pytest
 
 from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.round_trip import Reading, numbered
 from rearview.domain.errors import Unavailable
 from tests.support.stack import DatabaseUrls
 
@@ -181,6 +182,23 @@ async def test_a_prepared_statement_outlives_a_change_of_what_it_returns(databas
         read = "SELECT value FROM changing"
         assert await pool.rows(None, read, {}, timeout_seconds=30) == [(3,)]
         await owner.execute("ALTER TABLE changing ALTER value TYPE text")
-        with suppress(psycopg.errors.FeatureNotSupported):
-            await pool.rows(None, read, {}, timeout_seconds=30)
         assert await pool.rows(None, read, {}, timeout_seconds=30) == [("3",)]
+
+
+async def test_reads_go_on_after_a_rollback_drops_what_was_prepared(database: DatabaseUrls) -> None:
+    """The driver does so on connections on which it has prepared something itself."""
+    async with Database(database.service, max_connections=1, vectors=False) as pool:
+        for _ in range(8):
+            assert await pool.rows(None, "SELECT %(value)s + 1", {"value": 1}, timeout_seconds=30) == [(2,)]
+            assert await pool.rows(None, "SELECT %(value)s + 2", {"value": 1}, timeout_seconds=30) == [(3,)]
+            async with pool.transaction(None) as connection:
+                await connection.execute("SELECT 1 + %s", [1])
+        for _ in range(3):
+            with pytest.raises(psycopg.errors.DivisionByZero):
+                async with pool.transaction(None) as connection:
+                    await (await connection.execute("SELECT 1 / %s", [0])).fetchone()
+            # A statement that is new stands before one that is known, so that names could be taken twice.
+            fresh = numbered("SELECT %(value)s + 3"), numbered("SELECT %(value)s + 1")
+            readings = [Reading(statement, {"value": 1}) for statement in fresh]
+            assert await pool.read(None, readings, timeout_seconds=30) == [[(4,)], [(2,)]]
+            assert await pool.rows(None, "SELECT %(value)s + 2", {"value": 1}, timeout_seconds=30) == [(3,)]

@@ -29,6 +29,8 @@ class BoundedConnection(AsyncConnection[TupleRow]):
     prepared: dict[PreparedKey, bytes] | None = None
     """Statements of `read_at_once` that the server has parsed, with the types of their parameters, and what they are
     called there; None where nothing may be prepared."""
+    named_statements = 0
+    """How many names were given to them so far; none is given twice, since nobody tells which are free again."""
 
     async def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
         """Run a generator of the driver; see `psycopg.AsyncConnection.wait`.

@@ -15,7 +15,7 @@ from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
 from rearview.adapters.postgres.bounded_connection import LONGEST_SILENCE_SECONDS, BoundedConnection
-from rearview.adapters.postgres.round_trip import Reading, numbered, read_at_once
+from rearview.adapters.postgres.round_trip import PreparedStatementsStale, Reading, numbered, read_again, read_at_once
 from rearview.domain.errors import Conflict, DeadlineExceeded, Overloaded, Unavailable
 from rearview.telemetry.pools import PoolFigures
 from rearview.telemetry.tracing import child_span
@@ -129,7 +129,10 @@ class Database:
             asked = time.perf_counter()
             async with self._bounded(timeout_seconds) as connection:
                 span.set_attribute(_WAITED, _milliseconds_since(asked))
-                return await read_at_once(connection, tenant_id, readings, timeout_seconds)
+                try:
+                    return await read_at_once(connection, tenant_id, readings, timeout_seconds)
+                except PreparedStatementsStale:
+                    return await read_again(connection, tenant_id, readings, timeout_seconds)
 
     async def rows(
         self,

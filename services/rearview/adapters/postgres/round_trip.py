@@ -58,6 +58,20 @@ class Reading:
     as_dictionaries: bool = False
 
 
+class PreparedStatementsStale(Exception):
+    """What the server had parsed is gone, or returns something else than it did: after a rollback psycopg has all dropped
+    that was prepared, by whomever, and a migration may change a table. The transaction failed, nothing was read."""
+
+
+async def read_again(
+    connection: BoundedConnection, tenant_id: UUID | None, readings: Sequence[Reading], timeout_seconds: float
+) -> list[list[Any]]:
+    """Return what `read_at_once` returns, which has raised PreparedStatementsStale; raises as it."""
+    await connection.rollback()
+    connection.prepared = {}
+    return await read_at_once(connection, tenant_id, readings, timeout_seconds)
+
+
 async def read_at_once(
     connection: BoundedConnection, tenant_id: UUID | None, readings: Sequence[Reading], timeout_seconds: float
 ) -> list[list[Any]]:
@@ -69,6 +83,7 @@ async def read_at_once(
     still on its way would answer the next question. `timeout_seconds` bounds each statement on the server.
 
     Raises:
+        PreparedStatementsStale: see `read_again`.
         psycopg.Error: a statement failed, or the connection did.
     """
     transformer = Transformer(connection)
@@ -87,7 +102,7 @@ async def read_at_once(
                 [reading.parameters[name] for name in names], [PyFormat.AUTO] * len(names)
             )
             types, formats = transformer.types or (), transformer.formats
-            name = _name(connection.prepared, preparing, (reading.statement.text, tuple(types)))
+            name = _name(connection, preparing, (reading.statement.text, tuple(types)))
             if name is None:
                 pgconn.send_query_params(
                     reading.statement.text,
@@ -113,8 +128,9 @@ async def read_at_once(
     for result in results:
         if result.status == pq.ExecStatus.FATAL_ERROR:
             error = errors.error_from_result(result, encoding="utf-8")
-            # What was to be prepared may be there or not; and a migration may have changed what a statement returns.
-            if preparing or isinstance(error, errors.FeatureNotSupported):
+            if connection.prepared and isinstance(error, errors.InvalidSqlStatementName | errors.FeatureNotSupported):
+                raise PreparedStatementsStale from error
+            if preparing:  # what was to be prepared may be there or not
                 await connection.close()
             raise error
     if connection.prepared is not None:
@@ -131,10 +147,9 @@ class _Name:
     new: bool
 
 
-def _name(
-    prepared: Mapping[PreparedKey, bytes] | None, preparing: dict[PreparedKey, bytes], key: PreparedKey
-) -> _Name | None:
+def _name(connection: BoundedConnection, preparing: dict[PreparedKey, bytes], key: PreparedKey) -> _Name | None:
     """Return what a statement is called; None for one that is not to be prepared."""
+    prepared = connection.prepared
     if prepared is None:
         return None
     known = prepared.get(key) or preparing.get(key)
@@ -142,7 +157,8 @@ def _name(
         return _Name(known, new=False)
     if len(prepared) + len(preparing) >= MAX_PREPARED:
         return None
-    preparing[key] = b"rearview_%d" % (len(prepared) + len(preparing))
+    preparing[key] = b"rearview_%d" % connection.named_statements
+    connection.named_statements += 1
     return _Name(preparing[key], new=True)
 
 
