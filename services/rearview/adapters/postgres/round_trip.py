@@ -59,8 +59,10 @@ class Reading:
 
 
 class PreparedStatementsStale(Exception):
-    """What the server had parsed is gone, or returns something else than it did: after a rollback psycopg has all dropped
-    that was prepared, by whomever, and a migration may change a table. The transaction failed, nothing was read."""
+    """What the server had parsed is gone, or returns something else than it did; the transaction failed.
+
+    After a rollback psycopg has all dropped that was prepared, by whomever; and a migration may change a table.
+    """
 
 
 async def read_again(
