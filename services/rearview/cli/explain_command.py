@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
 
 from rearview.cli.connection import GatewayOption, connected
+from rearview.cli.memory_texts import as_dict
 from rearview.cli.output import DataDirOption, JsonOption, out, print_figures, print_json
 
 if TYPE_CHECKING:
-    from google.protobuf.message import Message
-
     from rearview.v1.event_pb2 import CaptureTrace
     from rearview.v1.recall_pb2 import RecallTrace
 
@@ -76,7 +75,7 @@ def _show_recall(trace: RecallTrace, as_json: bool, plan: bool, most: int) -> No
     from rearview.cli.recall_report import candidates_table, figures_of
 
     if as_json:
-        said = _as_dictionary(trace)
+        said = as_dict(trace, unset_too=True)
         if not plan:
             del said["plan"]
         print_json(said)
@@ -94,16 +93,10 @@ def _show_recall(trace: RecallTrace, as_json: bool, plan: bool, most: int) -> No
 def _show_capture(trace: CaptureTrace, as_json: bool) -> None:
     from rearview.v1.event_pb2 import CaptureOutcome
 
-    said = _as_dictionary(trace)
+    said = as_dict(trace, unset_too=True)
     said["outcome"] = CaptureOutcome.Name(trace.outcome).removeprefix(_SHORT).lower()
     if not as_json:
         for part in ("memories", "superseded", "redactions"):
             said[part] = ", ".join(said[part]) or "-"
         said["stage_milliseconds"] = ", ".join(f"{k} {v:.1f}" for k, v in sorted(trace.stage_milliseconds.items()))
     print_figures(said, as_json)
-
-
-def _as_dictionary(message: Message) -> dict[str, Any]:
-    from google.protobuf.json_format import MessageToDict
-
-    return MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 LONGEST_CONTENT = 500
 
 
-def as_dict(message: Message) -> dict[str, Any]:
-    """Return a message as JSON-like data under the names of the proto."""
+def as_dict(message: Message, *, unset_too: bool = False) -> dict[str, Any]:
+    """Return a message as JSON-like data under the names of the proto; with `unset_too` also what is empty or zero."""
     from google.protobuf.json_format import MessageToDict
 
-    return MessageToDict(message, preserving_proto_field_name=True)
+    return MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=unset_too)
 
 
 def id_of(name: str) -> str:

@@ -64,35 +64,17 @@ async def enqueue_merge(connection: Connection, tenant_id: UUID, namespace_id: U
 
 async def enqueue_summary(connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_id: UUID) -> None:
     """Have the history told anew that a fact's value is part of."""
-    await _enqueue(
-        connection,
-        "summarise_fact",
-        f"summary:{tenant_id}:{namespace_id}:{memory_id}",
-        {"tenant_id": str(tenant_id), "namespace_id": str(namespace_id), "memory_id": str(memory_id)},
-        None,
-    )
+    await _enqueue_for_memory(connection, "summarise_fact", "summary", tenant_id, namespace_id, memory_id)
 
 
 async def enqueue_restatement(connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_id: UUID) -> None:
     """Have a fact stated anew by what still states it."""
-    await _enqueue(
-        connection,
-        "restate_fact",
-        f"restate:{tenant_id}:{namespace_id}:{memory_id}",
-        {"tenant_id": str(tenant_id), "namespace_id": str(namespace_id), "memory_id": str(memory_id)},
-        None,
-    )
+    await _enqueue_for_memory(connection, "restate_fact", "restate", tenant_id, namespace_id, memory_id)
 
 
 async def enqueue_rehydration(connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_id: UUID) -> None:
     """Have a memory brought back to the hot tier."""
-    await _enqueue(
-        connection,
-        "rehydrate_memory",
-        f"rehydrate:{tenant_id}:{namespace_id}:{memory_id}",
-        {"tenant_id": str(tenant_id), "namespace_id": str(namespace_id), "memory_id": str(memory_id)},
-        None,
-    )
+    await _enqueue_for_memory(connection, "rehydrate_memory", "rehydrate", tenant_id, namespace_id, memory_id)
 
 
 async def enqueue_purge(connection: Connection, tenant_id: UUID, receipt_id: UUID, purge_after: datetime) -> None:
@@ -153,6 +135,18 @@ async def enqueue_sweep(connection: Connection, tenant_id: UUID, namespace_id: U
         "sweep",
         f"sweep:{tenant_id}:{namespace_id}",
         {"tenant_id": str(tenant_id), "namespace_id": str(namespace_id)},
+        None,
+    )
+
+
+async def _enqueue_for_memory(
+    connection: Connection, task: str, lock: str, tenant_id: UUID, namespace_id: UUID, memory_id: UUID
+) -> None:
+    await _enqueue(
+        connection,
+        task,
+        f"{lock}:{tenant_id}:{namespace_id}:{memory_id}",
+        {"tenant_id": str(tenant_id), "namespace_id": str(namespace_id), "memory_id": str(memory_id)},
         None,
     )
 
