@@ -20,7 +20,7 @@ from rearview.adapters.postgres.records import as_records
 from rearview.adapters.postgres.request_ids import earlier_result, keep_result
 from rearview.domain.addition import Addition
 from rearview.domain.errors import AlreadyExists, NotFound, PreconditionFailed
-from rearview.domain.event import Event, Session
+from rearview.domain.event import Event, EventRole, Session
 from rearview.domain.names import SessionName
 from rearview.domain.principal import Scope
 from rearview.domain.writing import RequestKey
@@ -117,13 +117,17 @@ class PostgresEventLog:
                     now,
                     f"events={len(new)}",
                 )
-                keywords = frozenset(keyword for logged, _ in new for keyword in logged.keywords)
+                addition = Addition(
+                    session_id,
+                    frozenset(keyword for logged, _ in new for keyword in logged.keywords),
+                    pending_to=max((at for logged, at in new if logged.event.role is EventRole.USER), default=0),
+                )
                 await bump_epoch(
                     connection,
                     scope.tenant_id,
                     scope.namespace_id,
                     breaking=False,
-                    addition=Addition(session_id, keywords),
+                    addition=addition,
                 )
         return Appended(tuple(answer))
 
