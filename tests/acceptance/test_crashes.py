@@ -23,7 +23,7 @@ from tests.support.client_steps import eventually, indexed, namespace_of, paused
 from tests.support.supervised_stack import SupervisedStack
 from tests.support.wire import Wire, bearer, wire_to
 
-SERVICES = ("gateway", "writer", "retriever", "lifecycle")
+SERVICES = ("gateway", "writer", "worker", "retriever", "lifecycle")
 TURNS_AROUND_A_CRASH = 8
 CALLERS = 4
 # The whole size of a real backlog with REARVIEW_TEST_PROFILE=thorough.
@@ -156,15 +156,15 @@ def test_a_long_queue_takes_no_memory_and_loses_and_repeats_nothing_over_a_resta
         return sum(session.indexed_event_count for session in everyday.list_sessions())
 
     eventually(indexed_count, lambda count: count > 0, "the first batch")
-    pid = kill(stack, "writer")
-    stack.wait_until_replaced("writer", pid)
+    pid = kill(stack, "worker")
+    stack.wait_until_replaced("worker", pid)
     on = min(indexed_count() + 1, QUEUED_TURNS)
     eventually(indexed_count, lambda count: count >= on, "the queue to go on")
-    early = memory_bytes(stack, "writer")
+    early = memory_bytes(stack, "worker")
     for session in sessions:
         everyday.end_session(session)
     indexed(everyday)
-    assert memory_bytes(stack, "writer") - early < MOST_GROWTH_BYTES
+    assert memory_bytes(stack, "worker") - early < MOST_GROWTH_BYTES
 
     events = [event for session in sessions for event in everyday.list_events(session, page_size=1000)]
     assert Counter(event.content for event in events) == Counter(text for texts in said.values() for text in texts)

@@ -69,10 +69,11 @@ def test_writing_is_counted_by_what_became_of_it(client: Client, metrics: dict[s
             ("redactions", "category"),
             ("job_attempts", "task"),
         ):
-            for sample in samples(metrics["writer"]):
+            for sample in [*samples(metrics["writer"]), *samples(metrics["worker"])]:
                 if sample.name == f"rearview_writer_{name}_total":
                     found[f"{name} {sample.labels[label]}"] += int(sample.value)
-        found["superseded"] = int(value(metrics["writer"], "rearview_writer_superseded_values_total"))
+        for process in ("writer", "worker"):
+            found["superseded"] += int(value(metrics[process], "rearview_writer_superseded_values_total"))
         return found
 
     before = counted()

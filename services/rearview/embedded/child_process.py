@@ -56,7 +56,7 @@ class ChildProcess:
                 env=dict(spec.environment),
                 cwd=spec.working_folder,
                 start_new_session=True,
-                preexec_fn=_die_with_parent(spec.orphan_signal),
+                preexec_fn=_before_exec(spec),
                 **options,
             )
         except OSError as error:
@@ -95,20 +95,21 @@ class ChildProcess:
         return stopped_by_itself
 
 
-def _die_with_parent(orphan_signal: signal.Signals) -> Callable[[], None] | None:
-    """Return what a child runs between fork and exec to be signalled when its parent dies (Linux only).
+def _before_exec(spec: ProcessSpec) -> Callable[[], None]:
+    """Return what a child runs between fork and exec: it takes its niceness, and on Linux is signalled when its parent
+    dies.
 
     It runs after the account has changed, as it must: the kernel clears the setting when credentials change.
     """
-    if sys.platform != "linux":
-        return None
-    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    prctl = ctypes.CDLL(None, use_errno=True).prctl if sys.platform == "linux" else None
     supervisor = os.getpid()
 
     def before_exec() -> None:
-        prctl(PR_SET_PDEATHSIG, int(orphan_signal), 0, 0, 0)
-        if os.getppid() != supervisor:  # it died before the setting took hold
-            os._exit(1)
+        os.nice(spec.niceness)
+        if prctl is not None:
+            prctl(PR_SET_PDEATHSIG, int(spec.orphan_signal), 0, 0, 0)
+            if os.getppid() != supervisor:  # it died before the setting took hold
+                os._exit(1)
 
     return before_exec
 

@@ -27,6 +27,7 @@ OPERATOR_KEY = "REARVIEW_OPERATOR_KEY"
 AUDIT_KEY = "REARVIEW_AUDIT_KEY"
 LISTEN = "REARVIEW_LISTEN"
 METRICS_PORT = "REARVIEW_METRICS_PORT"
+WRITER_ROLE = "REARVIEW_WRITER_ROLE"
 WRITER_ADDRESS = "REARVIEW_WRITER_ADDRESS"
 RETRIEVER_ADDRESS = "REARVIEW_RETRIEVER_ADDRESS"
 LIFECYCLE_ADDRESS = "REARVIEW_LIFECYCLE_ADDRESS"
@@ -39,6 +40,8 @@ OWNER_ROLE = "rearview_owner"
 SERVICE_ROLE = "rearview_service"
 OPERATOR_ROLE = "rearview_operator"
 BUCKET = "rearview"
+
+_WRITER_ROLES = {"writer": "serve", "worker": "work"}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -124,4 +127,6 @@ def service_environment(
         values[OPERATOR_KEY] = secrets.operator_key
     if service == "lifecycle":
         values[AUDIT_KEY] = secrets.audit_key
+    if service in _WRITER_ROLES:
+        values[WRITER_ROLE] = _WRITER_ROLES[service]
     return values

@@ -28,7 +28,7 @@ class ProcessSpec:
 
     `before_start` runs (in a worker thread) before each start, first or not, `after_end` after each end.
     `orphan_signal` is what the kernel sends it when the supervisor dies without a word. `environment` is complete:
-    nothing is inherited.
+    nothing is inherited. `niceness` is added to the supervisor's.
     """
 
     name: str
@@ -42,6 +42,7 @@ class ProcessSpec:
     orphan_signal: signal.Signals = signal.SIGTERM
     working_folder: Path | None = None
     account: Account | None = None
+    niceness: int = 0
     before_start: Callable[[], None] | None = None
     after_end: Callable[[], None] | None = None
 

@@ -17,7 +17,10 @@ from rearview.embedded.process_spec import ProcessSpec
 from rearview.embedded.readiness import grpc_health
 from rearview.migrate.app import MigrationFailed, pending_migrations
 
-SERVICES = ("writer", "retriever", "lifecycle", "gateway")
+SERVICES = ("writer", "worker", "retriever", "lifecycle", "gateway")
+"""The processes of the services; the worker is the writer's part that indexes, in a process of its own."""
+_PROGRAMS = {"worker": "writer"}
+_WORKER_NICENESS = 10
 ERROR_TAIL_LINES = 15
 
 
@@ -38,7 +41,7 @@ PendingMigrations = Callable[[StackAddresses], Sequence[str]]
 BuildModels = Callable[[Path], None]
 """Builds the models into the folder unless they are there; blocking."""
 ServiceSpecs = Callable[[ServiceContext], Sequence[ProcessSpec]]
-"""Returns the four services' specs; what they depend on among themselves, the rest is added."""
+"""Returns the services' specs; what they depend on among themselves, the rest is added."""
 
 
 def run_migrations(addresses: StackAddresses) -> None:
@@ -85,7 +88,10 @@ def build_default_model(models: Path) -> None:
 
 
 def service_specs(context: ServiceContext) -> list[ProcessSpec]:
-    """Return the four services as `python -m rearview.<service>`; the gateway starts last and stops first."""
+    """Return the services as `python -m rearview.<service>`; the gateway starts last and stops first.
+
+    On a machine that they share, indexing leaves the processors to those for whom somebody waits.
+    """
     specs = []
     for service in SERVICES:
         own = service_environment(
@@ -94,10 +100,11 @@ def service_specs(context: ServiceContext) -> list[ProcessSpec]:
         specs.append(
             ProcessSpec(
                 name=service,
-                argv=(sys.executable, "-m", f"rearview.{service}"),
+                argv=(sys.executable, "-m", f"rearview.{_PROGRAMS.get(service, service)}"),
                 environment={**os.environ, "PYTHONUNBUFFERED": "1", **own},
                 ready=grpc_health(context.ports[service].address),
                 ready_timeout_seconds=120.0,
+                niceness=_WORKER_NICENESS if service == "worker" else 0,
                 depends_on=[name for name in SERVICES if name != "gateway"] if service == "gateway" else (),
             )
         )

@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Iterator
 
+import psutil
 import pytest
 
 from rearview.embedded.processes import wait_until_ended
@@ -15,7 +16,7 @@ from tests.integration.embedded.conftest import MakeStack, stack_folder
 from tests.support.processes import running
 from tests.support.supervised_stack import TINY_SERVICES, SupervisedStack, processes_of
 
-SERVICES = ("writer", "retriever", "lifecycle", "gateway")
+SERVICES = ("writer", "worker", "retriever", "lifecycle", "gateway")
 
 
 @pytest.fixture(scope="module")
@@ -43,12 +44,13 @@ def test_services_start_after_what_they_need_and_drain_before_it_goes(make_tiny_
     stack = make_tiny_stack().start()
     started = journal(stack)
     assert started[0] == "migrated"
-    assert set(started[1:4]) == {"start writer", "start retriever", "start lifecycle"}
-    assert started[4] == "start gateway"
+    behind = set(SERVICES) - {"gateway"}
+    assert set(started[1:-1]) == {f"start {name}" for name in behind}
+    assert started[-1] == "start gateway"
     assert stack.stop() == 0
-    stopped = journal(stack)[5:]
+    stopped = journal(stack)[len(started) :]
     assert stopped[0] == "drained gateway"
-    assert set(stopped[1:]) == {"drained writer", "drained retriever", "drained lifecycle"}
+    assert set(stopped[1:]) == {f"drained {name}" for name in behind}
     log = stack.folder.log_file("supervisor").read_text(encoding="utf-8")
     moments = [log.index(f" {name} stopped") for name in ("gateway", "writer", "postgres")]
     assert moments == sorted(moments)
@@ -60,7 +62,7 @@ def test_ctrl_c_stops_in_order_too(make_tiny_stack: MakeStack) -> None:
     stack = make_tiny_stack().start()
     stack.signal(signal.SIGINT)
     assert stack.wait_for_end() == 0
-    assert journal(stack)[5] == "drained gateway"
+    assert journal(stack)[1 + len(SERVICES)] == "drained gateway"
 
 
 def test_output_goes_to_one_log_each_and_coloured_to_the_console(running_stack: SupervisedStack) -> None:
@@ -71,6 +73,12 @@ def test_output_goes_to_one_log_each_and_coloured_to_the_console(running_stack: 
     assert len(lines) == 1
     assert lines[0].startswith("\x1b[")
     assert "gateway     |" in lines[0]
+
+
+def test_indexing_leaves_the_processors_to_the_others(running_stack: SupervisedStack) -> None:
+    niceness = {name: psutil.Process(running_stack.process(name).pid).nice() for name in SERVICES}
+    assert niceness.pop("worker") == os.nice(0) + 10
+    assert set(niceness.values()) == {os.nice(0)}
 
 
 def test_a_killed_service_is_started_again_and_the_others_stay(running_stack: SupervisedStack) -> None:
