@@ -11,11 +11,11 @@ from tenacity import AsyncRetrying
 
 from rearview.client import event_calls, lifecycle_calls, memory_calls, recall_calls, session_calls, tenancy_calls
 from rearview.client.call import Call, Defaults, Pages
+from rearview.client.call_metadata import call_metadata
 from rearview.client.caller import Caller, ConnectedCaller
 from rearview.client.connection import Connection
 from rearview.client.retry_policy import Deadline, retry_arguments
 from rearview.client.values import encodable
-from rearview.rpc.call_context import outgoing_metadata
 from rearview.rpc.channel import open_channel
 from rearview.rpc.errors import from_rpc_error
 
@@ -37,7 +37,7 @@ class AsyncCaller(Caller[grpc.aio.Channel]):
                 answer = await invoke(
                     call.request,
                     timeout=deadline.left_seconds(),
-                    metadata=(*self._connection.metadata, *outgoing_metadata()),
+                    metadata=call_metadata(self._connection),
                 )
             except grpc.aio.AioRpcError as error:
                 raise from_rpc_error(error, dependency="gateway") from error

@@ -51,10 +51,17 @@ def working_memory(
 
 
 def list_events(
-    defaults: Defaults, session: str, *, page_size: int = 0, namespace: str | None = None
+    defaults: Defaults,
+    session: str,
+    *,
+    newest_first: bool = False,
+    page_size: int = 0,
+    namespace: str | None = None,
 ) -> Pages[event_pb2.Event]:
-    """Iterate over a session's events, oldest first; pages are fetched as they are needed."""
-    request = messages.ListEventsRequest(parent=session_name(defaults, session, namespace), page_size=page_size)
+    """Iterate over a session's events, oldest first unless `newest_first`; pages are fetched as they are needed."""
+    request = messages.ListEventsRequest(
+        parent=session_name(defaults, session, namespace), page_size=page_size, newest_first=newest_first
+    )
     return Pages(
         read(MEMORY_SERVICE, "ListEvents", request, messages.ListEventsResponse), lambda response: response.events
     )

@@ -186,6 +186,7 @@ def forget(
     defaults: Defaults,
     *,
     memories: Sequence[str | UUID] = (),
+    events: Sequence[str] = (),
     session: str | None = None,
     last_turns: int | None = None,
     subject: str | None = None,
@@ -198,13 +199,21 @@ def forget(
     namespace: str | None = None,
     request_id: str | UUID | None = None,
 ) -> Call[forget_pb2.ForgetReceipt]:
-    """Forget memories, a session (or its `last_turns`), or what subject, query or filter select: exactly one of them.
+    """Forget memories, events (by full name), a session (or its `last_turns`), or what subject, query or filter select:
+    exactly one of them.
 
     From the answer on nothing of it is returned; it is erased after the grace period, until which it can be restored.
     """
-    given = [bool(memories), session is not None, subject is not None, query is not None, filter is not None]
+    given = [
+        bool(memories),
+        bool(events),
+        session is not None,
+        subject is not None,
+        query is not None,
+        filter is not None,
+    ]
     if sum(given) != 1:
-        raise invalid_field("target", "give exactly one of memories, session, subject, query, filter")
+        raise invalid_field("target", "give exactly one of memories, events, session, subject, query, filter")
     if last_turns is not None and session is None:
         raise invalid_field("last_turns", "needs a session")
     request = forget_pb2.ForgetRequest(
@@ -217,6 +226,8 @@ def forget(
     )
     if memories:
         request.memories.names.extend(memory_name(defaults, memory, namespace) for memory in memories)
+    elif events:
+        request.events.names.extend(events)
     elif session is not None and last_turns is not None:
         request.last_turns.session = session_name(defaults, session, namespace)
         request.last_turns.count = last_turns

@@ -77,6 +77,6 @@ def working_memory(defaults: Defaults, *, max_turns: int = 0) -> Call[event_pb2.
     return event_calls.working_memory(defaults, defaults.session, max_turns=max_turns)
 
 
-def events(defaults: Defaults, *, page_size: int = 0) -> Pages[event_pb2.Event]:
-    """Iterate over the session's events, oldest first."""
-    return event_calls.list_events(defaults, defaults.session, page_size=page_size)
+def events(defaults: Defaults, *, newest_first: bool = False, page_size: int = 0) -> Pages[event_pb2.Event]:
+    """Iterate over the session's events, oldest first unless `newest_first`."""
+    return event_calls.list_events(defaults, defaults.session, newest_first=newest_first, page_size=page_size)

@@ -8,6 +8,7 @@ from enum import IntEnum
 from uuid import UUID
 
 from rearview.domain.fall_rule import FallRule
+from rearview.domain.names import EventName
 from rearview.domain.recall import MemoryFilter
 from rearview.domain.writing import RequestKey
 
@@ -37,6 +38,13 @@ class ForgetMemories:
     """These memories, the events that no other memory needs, and what was derived from them."""
 
     memory_ids: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetEvents:
+    """These events and what was derived from them; episodes that lose turns are written anew from the others."""
+
+    events: tuple[EventName, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +104,14 @@ class ForgetExpired:
 
 
 ForgetTarget = (
-    ForgetExpired | ForgetMemories | ForgetSession | ForgetFilter | ForgetSubject | ForgetLastTurns | ForgetQuery
+    ForgetExpired
+    | ForgetMemories
+    | ForgetEvents
+    | ForgetSession
+    | ForgetFilter
+    | ForgetSubject
+    | ForgetLastTurns
+    | ForgetQuery
 )
 
 
@@ -169,6 +184,8 @@ def target_parts(target: ForgetTarget) -> Sequence[str]:
     kind = type(target).__name__
     if isinstance(target, ForgetMemories):
         return [kind, *sorted(map(str, target.memory_ids))]
+    if isinstance(target, ForgetEvents):
+        return [kind, *sorted(map(str, target.events))]
     if isinstance(target, ForgetExpired):
         return [kind, *sorted(map(str, target.memory_ids)), target.now.isoformat()]
     if isinstance(target, ForgetSession):

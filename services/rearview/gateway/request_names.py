@@ -133,6 +133,8 @@ def forget(request: forget_pb2.ForgetRequest) -> tuple[str, ...]:
     found.add(names.parse_namespace, request.parent, "parent")
     for index, name in enumerate(request.memories.names):
         found.add(names.parse_memory, name, f"memories.names[{index}]")
+    for index, name in enumerate(request.events.names):
+        found.add(names.parse_event, name, f"events.names[{index}]")
     found.add(names.parse_session, request.session, "session", optional=True)
     found.add(names.parse_session, request.filter.session, "filter.session", optional=True)
     found.add(names.parse_session, request.last_turns.session, "last_turns.session", optional=True)

@@ -43,8 +43,10 @@ class MemoryReader(Protocol):
 class EventReader(Protocol):
     """Reads the event log. All methods raise Unavailable when the store does not answer."""
 
-    async def events(self, scope: Scope, session_id: str, page: PageRequest) -> Page[Event]:
-        """Return a page of a session's events, oldest first. Raises: NotFound."""
+    async def events(
+        self, scope: Scope, session_id: str, page: PageRequest, *, newest_first: bool = False
+    ) -> Page[Event]:
+        """Return a page of a session's events, oldest first unless `newest_first`. Raises: NotFound."""
         ...
 
     async def sessions(self, scope: Scope, page: PageRequest) -> Page[Session]:

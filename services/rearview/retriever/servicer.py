@@ -136,7 +136,9 @@ class RetrieverServicer(retriever_service_pb2_grpc.RetrieverServiceServicer):
     async def ListEvents(self, request: pb.ListEventsRequest, context: Any) -> pb.ListEventsResponse:
         """List the events of a session."""
         name, page_request = list_events_from_proto(request, self._page_key)
-        page = await self._use.events.events(_readable(name.namespace), name.session, page_request)
+        page = await self._use.events.events(
+            _readable(name.namespace), name.session, page_request, newest_first=request.newest_first
+        )
         return pb.ListEventsResponse(
             events=[event_to_proto(event, name.namespace, name.session) for event in page.rows],
             next_page_token=next_page_token(request, page.next_after, self._page_key),

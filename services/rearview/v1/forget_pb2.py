@@ -27,7 +27,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from rearview.v1 import recall_pb2 as rearview_dot_v1_dot_recall__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18rearview/v1/forget.proto\x12\x0brearview.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18rearview/v1/recall.proto\"\"\n\x0bMemoryNames\x12\x13\n\x05names\x18\x01 \x03(\tB\x04\xe2\x41\x01\x02\"7\n\tLastTurns\x12\x15\n\x07session\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x13\n\x05\x63ount\x18\x02 \x01(\x05\x42\x04\xe2\x41\x01\x02\"\xdb\x02\n\rForgetRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12,\n\x08memories\x18\x02 \x01(\x0b\x32\x18.rearview.v1.MemoryNamesH\x00\x12\x11\n\x07session\x18\x03 \x01(\tH\x00\x12\x11\n\x07subject\x18\x04 \x01(\tH\x00\x12+\n\x06\x66ilter\x18\x05 \x01(\x0b\x32\x19.rearview.v1.MemoryFilterH\x00\x12\x0f\n\x05query\x18\x06 \x01(\tH\x00\x12,\n\nlast_turns\x18\x07 \x01(\x0b\x32\x16.rearview.v1.LastTurnsH\x00\x12\x0f\n\x07preview\x18\x08 \x01(\x08\x12\x1a\n\x12\x63onfirmation_token\x18\t \x01(\t\x12\x0e\n\x06reason\x18\n \x01(\t\x12\x12\n\nrequest_id\x18\x0b \x01(\t\x12\x19\n\x11skip_grace_period\x18\x0c \x01(\x08\x42\x08\n\x06target\"[\n\x0b\x45rasedPlace\x12\r\n\x05place\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\x03\x12.\n\nerase_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xe4\x03\n\rForgetReceipt\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x08\x12\'\n\x05state\x18\x02 \x01(\x0e\x32\x18.rearview.v1.ForgetState\x12\x11\n\tnamespace\x18\x03 \x01(\t\x12\x10\n\x08memories\x18\x04 \x03(\t\x12\x14\n\x0cmemory_count\x18\x05 \x01(\x03\x12\x13\n\x0b\x65vent_count\x18\x06 \x01(\x03\x12\x32\n\x0etombstone_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x10purge_after_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\npurge_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bverify_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12(\n\x06places\x18\x0b \x03(\x0b\x32\x18.rearview.v1.ErasedPlace\x12\x0e\n\x06\x64igest\x18\x0c \x01(\t\x12\x14\n\x0c\x62\x65yond_reach\x18\r \x03(\t\x12\x0f\n\x07preview\x18\x0e \x01(\x08\x12\x1a\n\x12\x63onfirmation_token\x18\x0f \x01(\t\"-\n\x17GetForgetReceiptRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"$\n\x0eRestoreRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02*\x97\x01\n\x0b\x46orgetState\x12\x1c\n\x18\x46ORGET_STATE_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x46ORGET_STATE_TOMBSTONED\x10\x01\x12\x17\n\x13\x46ORGET_STATE_PURGED\x10\x02\x12\x19\n\x15\x46ORGET_STATE_VERIFIED\x10\x03\x12\x19\n\x15\x46ORGET_STATE_RESTORED\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18rearview/v1/forget.proto\x12\x0brearview.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18rearview/v1/recall.proto\"\"\n\x0bMemoryNames\x12\x13\n\x05names\x18\x01 \x03(\tB\x04\xe2\x41\x01\x02\"!\n\nEventNames\x12\x13\n\x05names\x18\x01 \x03(\tB\x04\xe2\x41\x01\x02\"7\n\tLastTurns\x12\x15\n\x07session\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x13\n\x05\x63ount\x18\x02 \x01(\x05\x42\x04\xe2\x41\x01\x02\"\x86\x03\n\rForgetRequest\x12\x14\n\x06parent\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12,\n\x08memories\x18\x02 \x01(\x0b\x32\x18.rearview.v1.MemoryNamesH\x00\x12\x11\n\x07session\x18\x03 \x01(\tH\x00\x12\x11\n\x07subject\x18\x04 \x01(\tH\x00\x12+\n\x06\x66ilter\x18\x05 \x01(\x0b\x32\x19.rearview.v1.MemoryFilterH\x00\x12\x0f\n\x05query\x18\x06 \x01(\tH\x00\x12,\n\nlast_turns\x18\x07 \x01(\x0b\x32\x16.rearview.v1.LastTurnsH\x00\x12)\n\x06\x65vents\x18\r \x01(\x0b\x32\x17.rearview.v1.EventNamesH\x00\x12\x0f\n\x07preview\x18\x08 \x01(\x08\x12\x1a\n\x12\x63onfirmation_token\x18\t \x01(\t\x12\x0e\n\x06reason\x18\n \x01(\t\x12\x12\n\nrequest_id\x18\x0b \x01(\t\x12\x19\n\x11skip_grace_period\x18\x0c \x01(\x08\x42\x08\n\x06target\"[\n\x0b\x45rasedPlace\x12\r\n\x05place\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\x03\x12.\n\nerase_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xe4\x03\n\rForgetReceipt\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x08\x12\'\n\x05state\x18\x02 \x01(\x0e\x32\x18.rearview.v1.ForgetState\x12\x11\n\tnamespace\x18\x03 \x01(\t\x12\x10\n\x08memories\x18\x04 \x03(\t\x12\x14\n\x0cmemory_count\x18\x05 \x01(\x03\x12\x13\n\x0b\x65vent_count\x18\x06 \x01(\x03\x12\x32\n\x0etombstone_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x10purge_after_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\npurge_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bverify_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12(\n\x06places\x18\x0b \x03(\x0b\x32\x18.rearview.v1.ErasedPlace\x12\x0e\n\x06\x64igest\x18\x0c \x01(\t\x12\x14\n\x0c\x62\x65yond_reach\x18\r \x03(\t\x12\x0f\n\x07preview\x18\x0e \x01(\x08\x12\x1a\n\x12\x63onfirmation_token\x18\x0f \x01(\t\"-\n\x17GetForgetReceiptRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"$\n\x0eRestoreRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02*\x97\x01\n\x0b\x46orgetState\x12\x1c\n\x18\x46ORGET_STATE_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x46ORGET_STATE_TOMBSTONED\x10\x01\x12\x17\n\x13\x46ORGET_STATE_PURGED\x10\x02\x12\x19\n\x15\x46ORGET_STATE_VERIFIED\x10\x03\x12\x19\n\x15\x46ORGET_STATE_RESTORED\x10\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,6 +36,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_MEMORYNAMES'].fields_by_name['names']._loaded_options = None
   _globals['_MEMORYNAMES'].fields_by_name['names']._serialized_options = b'\342A\001\002'
+  _globals['_EVENTNAMES'].fields_by_name['names']._loaded_options = None
+  _globals['_EVENTNAMES'].fields_by_name['names']._serialized_options = b'\342A\001\002'
   _globals['_LASTTURNS'].fields_by_name['session']._loaded_options = None
   _globals['_LASTTURNS'].fields_by_name['session']._serialized_options = b'\342A\001\002'
   _globals['_LASTTURNS'].fields_by_name['count']._loaded_options = None
@@ -48,20 +50,22 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETFORGETRECEIPTREQUEST'].fields_by_name['name']._serialized_options = b'\342A\001\002'
   _globals['_RESTOREREQUEST'].fields_by_name['name']._loaded_options = None
   _globals['_RESTOREREQUEST'].fields_by_name['name']._serialized_options = b'\342A\001\002'
-  _globals['_FORGETSTATE']._serialized_start=1242
-  _globals['_FORGETSTATE']._serialized_end=1393
+  _globals['_FORGETSTATE']._serialized_start=1320
+  _globals['_FORGETSTATE']._serialized_end=1471
   _globals['_MEMORYNAMES']._serialized_start=133
   _globals['_MEMORYNAMES']._serialized_end=167
-  _globals['_LASTTURNS']._serialized_start=169
-  _globals['_LASTTURNS']._serialized_end=224
-  _globals['_FORGETREQUEST']._serialized_start=227
-  _globals['_FORGETREQUEST']._serialized_end=574
-  _globals['_ERASEDPLACE']._serialized_start=576
-  _globals['_ERASEDPLACE']._serialized_end=667
-  _globals['_FORGETRECEIPT']._serialized_start=670
-  _globals['_FORGETRECEIPT']._serialized_end=1154
-  _globals['_GETFORGETRECEIPTREQUEST']._serialized_start=1156
-  _globals['_GETFORGETRECEIPTREQUEST']._serialized_end=1201
-  _globals['_RESTOREREQUEST']._serialized_start=1203
-  _globals['_RESTOREREQUEST']._serialized_end=1239
+  _globals['_EVENTNAMES']._serialized_start=169
+  _globals['_EVENTNAMES']._serialized_end=202
+  _globals['_LASTTURNS']._serialized_start=204
+  _globals['_LASTTURNS']._serialized_end=259
+  _globals['_FORGETREQUEST']._serialized_start=262
+  _globals['_FORGETREQUEST']._serialized_end=652
+  _globals['_ERASEDPLACE']._serialized_start=654
+  _globals['_ERASEDPLACE']._serialized_end=745
+  _globals['_FORGETRECEIPT']._serialized_start=748
+  _globals['_FORGETRECEIPT']._serialized_end=1232
+  _globals['_GETFORGETRECEIPTREQUEST']._serialized_start=1234
+  _globals['_GETFORGETRECEIPTREQUEST']._serialized_end=1279
+  _globals['_RESTOREREQUEST']._serialized_start=1281
+  _globals['_RESTOREREQUEST']._serialized_end=1317
 # @@protoc_insertion_point(module_scope)

@@ -78,6 +78,30 @@ class MemoryNames(_message.Message):
 Global___MemoryNames: _TypeAlias = MemoryNames  # noqa: Y015
 
 @_typing.final
+class EventNames(_message.Message):
+    """Events by name."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAMES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """From 1 to 1,000 names, all of the namespace."""
+
+    def __init__(
+        self,
+        *,
+        names: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["names", b"names"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EventNames: _TypeAlias = EventNames  # noqa: Y015
+
+@_typing.final
 class LastTurns(_message.Message):
     """The last turns of a session: those of the user, and all that follows the first of them (replies, tool calls,
     documents). Turns that are forgotten already do not count; what came before stays, also in an episode that both are in.
@@ -118,6 +142,7 @@ class ForgetRequest(_message.Message):
     FILTER_FIELD_NUMBER: _builtins.int
     QUERY_FIELD_NUMBER: _builtins.int
     LAST_TURNS_FIELD_NUMBER: _builtins.int
+    EVENTS_FIELD_NUMBER: _builtins.int
     PREVIEW_FIELD_NUMBER: _builtins.int
     CONFIRMATION_TOKEN_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
@@ -155,6 +180,10 @@ class ForgetRequest(_message.Message):
     def last_turns(self) -> Global___LastTurns:
         """The last turns of a session and what was derived from them."""
 
+    @_builtins.property
+    def events(self) -> Global___EventNames:
+        """These events and what was derived from them; an episode that loses some of its turns stays without them."""
+
     def __init__(
         self,
         *,
@@ -165,17 +194,18 @@ class ForgetRequest(_message.Message):
         filter: _recall_pb2.MemoryFilter | None = ...,
         query: _builtins.str = ...,
         last_turns: Global___LastTurns | None = ...,
+        events: Global___EventNames | None = ...,
         preview: _builtins.bool = ...,
         confirmation_token: _builtins.str = ...,
         reason: _builtins.str = ...,
         request_id: _builtins.str = ...,
         skip_grace_period: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["filter", b"filter", "last_turns", b"last_turns", "memories", b"memories", "query", b"query", "session", b"session", "subject", b"subject", "target", b"target"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["events", b"events", "filter", b"filter", "last_turns", b"last_turns", "memories", b"memories", "query", b"query", "session", b"session", "subject", b"subject", "target", b"target"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confirmation_token", b"confirmation_token", "filter", b"filter", "last_turns", b"last_turns", "memories", b"memories", "parent", b"parent", "preview", b"preview", "query", b"query", "reason", b"reason", "request_id", b"request_id", "session", b"session", "skip_grace_period", b"skip_grace_period", "subject", b"subject", "target", b"target"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confirmation_token", b"confirmation_token", "events", b"events", "filter", b"filter", "last_turns", b"last_turns", "memories", b"memories", "parent", b"parent", "preview", b"preview", "query", b"query", "reason", b"reason", "request_id", b"request_id", "session", b"session", "skip_grace_period", b"skip_grace_period", "subject", b"subject", "target", b"target"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_target: _TypeAlias = _typing.Literal["memories", "session", "subject", "filter", "query", "last_turns"]  # noqa: Y015
+    _WhichOneofReturnType_target: _TypeAlias = _typing.Literal["memories", "session", "subject", "filter", "query", "last_turns", "events"]  # noqa: Y015
     _WhichOneofArgType_target: _TypeAlias = _typing.Literal["target", b"target"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_target) -> _WhichOneofReturnType_target | None: ...
 

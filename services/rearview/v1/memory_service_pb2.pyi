@@ -743,22 +743,26 @@ class ListEventsRequest(_message.Message):
     PARENT_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    NEWEST_FIRST_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     """The session, `namespaces/{namespace}/sessions/{session}`."""
     page_size: _builtins.int
     """From 1 to 1,000; default 100."""
     page_token: _builtins.str
     """From the previous page."""
+    newest_first: _builtins.bool
+    """The newest first instead of the oldest."""
     def __init__(
         self,
         *,
         parent: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        newest_first: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "parent", b"parent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["newest_first", b"newest_first", "page_size", b"page_size", "page_token", b"page_token", "parent", b"parent"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -776,7 +780,7 @@ class ListEventsResponse(_message.Message):
     """Empty on the last page."""
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[_event_pb2.Event]:
-        """Oldest first."""
+        """Oldest first, unless the request asked for the newest first."""
 
     def __init__(
         self,

@@ -278,7 +278,7 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListEvents(self, request, context):
-        """Lists a session's events, oldest first. Role read.
+        """Lists a session's events, oldest first unless asked otherwise. Role read.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -76,7 +76,7 @@ class MemoryServiceStub:
     GetWorkingMemory: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.GetWorkingMemoryRequest, _event_pb2.WorkingMemory]
     """Reads the last turns of a session. Role read."""
     ListEvents: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.ListEventsRequest, _memory_service_pb2.ListEventsResponse]
-    """Lists a session's events, oldest first. Role read."""
+    """Lists a session's events, oldest first unless asked otherwise. Role read."""
     ListSessions: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.ListSessionsRequest, _memory_service_pb2.ListSessionsResponse]
     """Lists sessions, the one with the latest event first. Role read."""
     GetCaptureTrace: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.GetCaptureTraceRequest, _event_pb2.CaptureTrace]
@@ -126,7 +126,7 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     GetWorkingMemory: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.GetWorkingMemoryRequest, _event_pb2.WorkingMemory]  # type: ignore[assignment]
     """Reads the last turns of a session. Role read."""
     ListEvents: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.ListEventsRequest, _memory_service_pb2.ListEventsResponse]  # type: ignore[assignment]
-    """Lists a session's events, oldest first. Role read."""
+    """Lists a session's events, oldest first unless asked otherwise. Role read."""
     ListSessions: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.ListSessionsRequest, _memory_service_pb2.ListSessionsResponse]  # type: ignore[assignment]
     """Lists sessions, the one with the latest event first. Role read."""
     GetCaptureTrace: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.GetCaptureTraceRequest, _event_pb2.CaptureTrace]  # type: ignore[assignment]
@@ -287,7 +287,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memory_service_pb2.ListEventsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_memory_service_pb2.ListEventsResponse, _abc.Awaitable[_memory_service_pb2.ListEventsResponse]]:
-        """Lists a session's events, oldest first. Role read."""
+        """Lists a session's events, oldest first unless asked otherwise. Role read."""
 
     @_abc_1.abstractmethod
     def ListSessions(

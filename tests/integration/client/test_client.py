@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
 
 from rearview.client import AsyncClient, AsyncSession, Client, Session, ToolCall, Turn, memory_filter
 from rearview.client.connection import connection_to
@@ -17,6 +18,7 @@ from rearview.client.memory_calls import NewMemory
 from rearview.domain import errors
 from rearview.domain.tenancy import Quotas
 from rearview.rpc.interceptors import ErrorInterceptor
+from rearview.telemetry.trace_context import TraceContext, enter_trace
 from rearview.v1 import event_pb2, memory_pb2, recall_pb2, tenant_pb2
 from tests.integration.client.misbehaving_gateway import MEMORY, PAGES, Gateway, new_gateway
 from tests.support.grpc_server import running_server, server_in_thread
@@ -58,6 +60,29 @@ def test_every_call_carries_the_key_and_a_deadline(gateway: Gateway, client: Cli
     assert first is not None
     assert second is not None
     assert 0 < first < 11 < second < 61
+
+
+def test_a_call_is_part_of_the_trace_it_is_made_in(gateway: Gateway, client: Client) -> None:
+    client.get_memory(MEMORY)
+    with TracerProvider().get_tracer("agent").start_as_current_span("answer") as span:
+        client.get_memory(MEMORY)
+        within = span.get_span_context()
+        enter_trace(TraceContext("1" * 32, "2" * 16))
+        try:
+            client.get_memory(MEMORY)
+        finally:
+            enter_trace(None)
+    without, called, served = [metadata.get("traceparent") for _, _, metadata in gateway.calls]
+    assert without is None
+    assert called == f"00-{within.trace_id:032x}-{within.span_id:016x}-01"
+    assert served == f"00-{'1' * 32}-{'2' * 16}-00", "the call that is being served comes first"
+
+
+async def test_an_awaited_call_is_part_of_the_trace_it_is_made_in(gateway: Gateway, async_client: AsyncClient) -> None:
+    with TracerProvider().get_tracer("agent").start_as_current_span("answer") as span:
+        await async_client.get_memory(MEMORY)
+    ((_, _, metadata),) = gateway.calls
+    assert f"{span.get_span_context().trace_id:032x}" in metadata["traceparent"]
 
 
 def test_plain_values_become_requests(gateway: Gateway, client: Client) -> None:

@@ -124,6 +124,10 @@ async def test_events_and_sessions(library: Library, pool: Database) -> None:
     rest = await reader.events(library.scope, "s1", PageRequest(size=3, after=first.next_after))
     assert [event.event_id for event in (*first.rows, *rest.rows)] == [*ids[:2], *ids[3:]]
     assert not rest.next_after
+    newest = await reader.events(library.scope, "s1", PageRequest(size=3), newest_first=True)
+    before = await reader.events(library.scope, "s1", PageRequest(size=3, after=newest.next_after), newest_first=True)
+    assert [event.event_id for event in (*newest.rows, *before.rows)] == [ids[4], ids[3], ids[1], ids[0]]
+    assert not before.next_after
     sessions = await reader.sessions(library.scope, PageRequest(size=1))
     assert [session.session_id for session in sessions.rows] == ["s2"]
     more = await reader.sessions(library.scope, PageRequest(size=1, after=sessions.next_after))

@@ -8,6 +8,7 @@ from rearview.domain.errors import InvalidConfirmationToken, InvalidFields, NotF
 from rearview.domain.event import EventRole
 from rearview.domain.forget import (
     Forget,
+    ForgetEvents,
     ForgetFilter,
     ForgetLastTurns,
     ForgetMemories,
@@ -16,6 +17,8 @@ from rearview.domain.forget import (
     ForgetSubject,
     ForgetTarget,
 )
+from rearview.domain.ids import new_id
+from rearview.domain.names import EventName
 from rearview.domain.recall import MemoryFilter
 from tests.support.writer_fixtures import WriterBench
 
@@ -78,6 +81,24 @@ async def test_last_turns_go_with_the_replies_and_the_episode_is_written_without
     await forget(bench, ForgetLastTurns("chat", 5))
     with pytest.raises(NotFound):
         await forget(bench, ForgetLastTurns("chat", 1))
+
+
+@pytest.mark.parametrize("ended", [True, False], ids=["windows closed", "windows open"])
+async def test_named_events_go_and_the_episode_is_written_without_them(bench: WriterBench, ended: bool) -> None:
+    await told(bench, TALK, ended=ended)
+    rows = await bench.rows("SELECT event_id FROM event WHERE content = %s", TALK[SECRET])
+    named = EventName("notes", "chat", rows[0]["event_id"])
+    for wrong in (EventName("notes", "other", named.event), EventName("notes", "chat", new_id())):
+        with pytest.raises(NotFound):
+            await forget(bench, ForgetEvents((named, wrong)))
+    assert "parrots" in await contents(bench)
+    assert (await forget(bench, ForgetEvents((named,)))).event_count == 1
+    assert "parrots" not in await contents(bench)
+    assert TALK[0] in await contents(bench)
+    with pytest.raises(NotFound):
+        await forget(bench, ForgetEvents((named,)))
+    await bench.run_jobs(["refresh_units"])
+    assert set(await units_by_text(bench)) == {text for at, text in enumerate(TALK) if at != SECRET}
 
 
 @pytest.mark.parametrize("ended", [True, False], ids=["windows closed", "windows open"])

@@ -52,6 +52,14 @@ async def test_the_same_words_again_are_redundant(bench: WriterBench, text: str)
     assert other.outcome is RememberOutcome.MERGED, "not word for word"
 
 
+async def test_the_same_words_under_another_label_are_another_memory(bench: WriterBench) -> None:
+    bare = await bench.remember("我对花生过敏")
+    labelled = [await bench.remember("我对花生过敏", labels={"item": name}) for name in ("a", "b", "a")]
+    assert [result.outcome.name for result in labelled] == ["CREATED", "CREATED", "REDUNDANT"]
+    assert labelled[2].related == (labelled[0].memory.memory_id,)
+    assert (await bench.remember("我对花生过敏")).related == (bare.memory.memory_id,)
+
+
 async def test_the_same_words_remembered_at_once_make_one_memory(bench: WriterBench) -> None:
     store = bench.writer.keeper._store
     assert isinstance(store, PostgresMemoryStore)

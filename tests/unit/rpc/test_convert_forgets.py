@@ -11,6 +11,7 @@ from rearview.client.call import Defaults
 from rearview.domain.errors import InvalidFields
 from rearview.domain.forget import (
     ErasedPlace,
+    ForgetEvents,
     ForgetFilter,
     ForgetLastTurns,
     ForgetMemories,
@@ -23,6 +24,7 @@ from rearview.domain.forget import (
     ForgetSubject,
     ForgetTarget,
 )
+from rearview.domain.names import EventName
 from rearview.domain.recall import MemoryFilter
 from rearview.rpc.convert import forgets as convert
 from rearview.v1 import forget_pb2, recall_pb2
@@ -30,6 +32,7 @@ from tests.unit.rpc.garbage import convert_or_refuse, mutated
 from tests.unit.rpc.strategies import NOW, few, moments, optional_texts, sessions
 
 DEFAULTS = Defaults("default", 10)
+EVENT = EventName("default", "s", UUID(int=7))
 
 
 def _request(**fields: Any) -> forget_pb2.ForgetRequest:
@@ -62,6 +65,7 @@ def test_a_session_to_forget_arrives(session: str) -> None:
         ({"subject": "李雷"}, ForgetSubject("李雷")),
         ({"query": "my phone number"}, ForgetQuery("my phone number")),
         ({"session": "s", "last_turns": 2}, ForgetLastTurns("s", 2)),
+        ({"events": [str(EVENT), str(EVENT)]}, ForgetEvents((EVENT,))),
         (
             {"filter": recall_pb2.MemoryFilter(labels={"project": "项目"})},
             ForgetFilter(MemoryFilter(labels={"project": "项目"})),
@@ -70,6 +74,13 @@ def test_a_session_to_forget_arrives(session: str) -> None:
 )
 def test_every_other_form_arrives(fields: dict[str, Any], target: ForgetTarget) -> None:
     assert convert.forget_from_proto(_request(**fields)).target == target
+
+
+def test_events_of_another_namespace_and_too_many_are_refused() -> None:
+    for events in ([str(EVENT), "namespaces/other/sessions/s/events/" + str(EVENT.event)], ["x"], [str(EVENT)] * 1_001):
+        with pytest.raises(InvalidFields) as error:
+            convert.forget_from_proto(_request(events=events))
+        assert {v.field.partition("[")[0] for v in error.value.violations} == {"events.names"}
 
 
 def test_a_token_arrives_but_not_with_a_preview() -> None:

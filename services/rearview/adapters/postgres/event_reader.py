@@ -24,13 +24,15 @@ class PostgresEventReader:
         self._timeout_seconds = timeout_seconds
         self._queries = load_queries("event_reading")
 
-    async def events(self, scope: Scope, session_id: str, page: PageRequest) -> Page[Event]:
-        """Return a page of a session's events, oldest first."""
+    async def events(
+        self, scope: Scope, session_id: str, page: PageRequest, *, newest_first: bool = False
+    ) -> Page[Event]:
+        """Return a page of a session's events, oldest first unless `newest_first`."""
         async with self._database.transaction(scope.tenant_id, timeout_seconds=self._timeout_seconds) as connection:
             await self._require_session(connection, scope, session_id)
             cursor = await dict_rows(
                 connection,
-                self._queries["list_events"],
+                self._queries["list_newest_events" if newest_first else "list_events"],
                 {
                     **_named(scope),
                     "session": session_id,

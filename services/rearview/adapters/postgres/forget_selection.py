@@ -18,6 +18,7 @@ from rearview.adapters.postgres.session_locks import lock_sessions, lock_session
 from rearview.domain.errors import Conflict, NotFound, invalid_field
 from rearview.domain.forget import (
     MAX_SELECTED,
+    ForgetEvents,
     ForgetExpired,
     ForgetFilter,
     ForgetLastTurns,
@@ -29,7 +30,7 @@ from rearview.domain.forget import (
     ForgetTarget,
 )
 from rearview.domain.memory import MemoryState, Tier
-from rearview.domain.names import MemoryName, SessionName
+from rearview.domain.names import EventName, MemoryName, SessionName
 from rearview.domain.principal import Scope
 from rearview.ports.forgetting import NotHot
 
@@ -96,6 +97,8 @@ async def _roots(connection: Connection, scope: Scope, target: ForgetTarget) -> 
         return await _filtered(connection, scope, target)
     if isinstance(target, ForgetSubject):
         return await _about_subject(connection, scope, target)
+    if isinstance(target, ForgetEvents):
+        return await _named_events(connection, scope, target)
     if isinstance(target, ForgetLastTurns):
         return await _last_turns(connection, scope, target)
     raise AssertionError(f"{type(target).__name__} is found otherwise")
@@ -157,6 +160,20 @@ async def _last_turns(connection: Connection, scope: Scope, target: ForgetLastTu
             resource_name=str(SessionName(scope.namespace, target.session_id)),
         )
     return _Roots("last_turns", frozenset(), frozenset(turns))
+
+
+async def _named_events(connection: Connection, scope: Scope, target: ForgetEvents) -> _Roots:
+    event_ids = frozenset(name.event for name in target.events)
+    place = {**place_of(scope), "event_ids": sorted(event_ids)}
+    rows = await (await connection.execute(SQL["events_by_id"], place)).fetchall()
+    there = {EventName(scope.namespace, session_id, event_id) for session_id, event_id in rows}
+    missing = [name for name in target.events if name not in there]
+    if missing:
+        raise NotFound(
+            f"{len(missing)} of {len(target.events)} events are not there; nothing was forgotten",
+            resource_name=str(missing[0]),
+        )
+    return _Roots("events", frozenset(), event_ids)
 
 
 async def _of_roots(connection: Connection, scope: Scope, find: Callable[[], Awaitable[_Roots]]) -> Doomed:

@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from psycopg.types.json import Jsonb
+
 from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.consequences import bump_epoch, enqueue_merge
 from rearview.adapters.postgres.database import Connection, Database
@@ -262,6 +264,7 @@ async def _same_text(connection: Connection, scope: Scope, new: Memory, now: dat
         "namespace_id": scope.namespace_id,
         "content_hash": digest,
         "session_id": new.session_id,
+        "labels": Jsonb(dict(new.labels)),
         "given_day": new.given_day,
         "now": now,
         "key": f"{scope.tenant_id}/{scope.namespace_id}/{digest.hex()}",

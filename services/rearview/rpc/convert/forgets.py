@@ -1,7 +1,8 @@
 """Forgetting and its receipts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 from uuid import UUID
 
 from rearview.domain.errors import invalid_field
@@ -12,6 +13,7 @@ from rearview.domain.forget import (
     MAX_NAMES_PER_FORGET,
     MAX_SUBJECT_CHARACTERS,
     Forget,
+    ForgetEvents,
     ForgetFilter,
     ForgetLastTurns,
     ForgetMemories,
@@ -23,9 +25,11 @@ from rearview.domain.forget import (
     ForgetTarget,
 )
 from rearview.domain.names import (
+    EventName,
     MemoryName,
     NamespaceName,
     SessionName,
+    parse_event,
     parse_identified,
     parse_memory,
     parse_namespace,
@@ -37,6 +41,8 @@ from rearview.rpc.convert.requests import NIL, request_key_from_proto, require_n
 from rearview.rpc.convert.times import optional_time_to_proto, time_to_proto
 from rearview.rpc.convert.violations import Violations
 from rearview.v1 import forget_pb2
+
+_Name = TypeVar("_Name", MemoryName, EventName)
 
 MAX_TOKEN_CHARACTERS = 1_000
 RECEIPTS = "forgetReceipts"
@@ -121,9 +127,11 @@ def forget_receipt_to_proto(receipt: ForgetReceipt) -> forget_pb2.ForgetReceipt:
 def _target(request: forget_pb2.ForgetRequest, parent: NamespaceName, found: Violations) -> ForgetTarget:
     kind = request.WhichOneof("target")
     if kind is None:
-        found.add("target", "is required: memories, session, subject, filter, query or last_turns")
+        found.add("target", "is required: memories, events, session, subject, filter, query or last_turns")
     elif kind == "memories":
         return ForgetMemories(_memory_ids(request.memories, parent, found))
+    elif kind == "events":
+        return ForgetEvents(_events(request.events, parent, found))
     elif kind == "session":
         session = found.attempt(SessionName(parent.namespace, ""), parse_session, request.session, "session")
         require_namespace(session.namespace, parent.namespace, "session", found)
@@ -159,12 +167,30 @@ def _last_turns(wanted: forget_pb2.LastTurns, parent: NamespaceName, found: Viol
 
 
 def _memory_ids(names: forget_pb2.MemoryNames, parent: NamespaceName, found: Violations) -> tuple[UUID, ...]:
-    if not 1 <= len(names.names) <= MAX_NAMES_PER_FORGET:
-        found.add("memories.names", f"has {len(names.names)} names; from 1 to {MAX_NAMES_PER_FORGET} are allowed")
-    ids = []
-    for index, name in enumerate(names.names[:MAX_NAMES_PER_FORGET]):
-        field = f"memories.names[{index}]"
-        memory = found.attempt(MemoryName(parent.namespace, NIL), parse_memory, name, field)
-        require_namespace(memory.namespace, parent.namespace, field, found)
-        ids.append(memory.memory)
-    return tuple(dict.fromkeys(ids))
+    unknown = MemoryName(parent.namespace, NIL)
+    parsed = _named(names.names, parse_memory, unknown, "memories.names", parent, found)
+    return tuple(dict.fromkeys(name.memory for name in parsed))
+
+
+def _events(names: forget_pb2.EventNames, parent: NamespaceName, found: Violations) -> tuple[EventName, ...]:
+    unknown = EventName(parent.namespace, "", NIL)
+    return tuple(dict.fromkeys(_named(names.names, parse_event, unknown, "events.names", parent, found)))
+
+
+def _named(
+    names: Sequence[str],
+    parse: Callable[[str, str], _Name],
+    unknown: _Name,
+    field: str,
+    parent: NamespaceName,
+    found: Violations,
+) -> list[_Name]:
+    """Return the names, parsed; note too many, those that are none, and those of another namespace."""
+    if not 1 <= len(names) <= MAX_NAMES_PER_FORGET:
+        found.add(field, f"has {len(names)} names; from 1 to {MAX_NAMES_PER_FORGET} are allowed")
+    parsed = []
+    for index, name in enumerate(names[:MAX_NAMES_PER_FORGET]):
+        one = found.attempt(unknown, parse, name, f"{field}[{index}]")
+        require_namespace(one.namespace, parent.namespace, f"{field}[{index}]", found)
+        parsed.append(one)
+    return parsed

@@ -9,6 +9,15 @@ WHERE e.tenant_id = %(tenant)s AND e.namespace_id = %(namespace)s AND e.session_
 ORDER BY e.sequence
 LIMIT %(limit)s::int;
 
+-- name: list_newest_events
+SELECT e.event_id, e.session_id, e.sequence, e.role, e.speaker, e.content, e.tool_call, e.image_caption, e.metadata,
+       e.redactions, e.occurred_at, e.created_at
+FROM event e
+WHERE e.tenant_id = %(tenant)s AND e.namespace_id = %(namespace)s AND e.session_id = %(session)s AND NOT e.tombstoned
+  AND (%(after)s::bigint = 0 OR e.sequence < %(after)s::bigint)
+ORDER BY e.sequence DESC
+LIMIT %(limit)s::int;
+
 -- name: session_exists
 SELECT EXISTS (SELECT FROM session s
                WHERE s.tenant_id = %(tenant)s AND s.namespace_id = %(namespace)s AND s.session_id = %(session)s

@@ -1,0 +1,53 @@
+"""The blocks of docs/python-client.md and docs/adapters.md run as they stand."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.chat_server import ChatReply, ChatServer
+from tests.support.document_blocks import blocks, marks
+from tests.support.supervised_stack import ROOT, SupervisedStack, environment
+
+DOCUMENTS = [ROOT / "docs/python-client.md", ROOT / "docs/adapters.md"]
+BLOCKS = {name: block for document in DOCUMENTS for name, block in blocks(document).items()}
+TIMEOUT_SECONDS = 200
+# What the output of each block must show, in this order.
+EXPECTED = {
+    "session": ["京都的预算定在一万二"],
+    "session-async": ["5 Tickets are valid", "4 好的", "3 Every ten", "2 every ten", "1 Which trains"],
+    "memories": ["The ladder is in the cellar", "['The ladder is in the garage.']", "NOT_FOUND", "4", "content"],
+    "traces": ["recallTraces/"],
+    "langgraph": ["seat", "她坐飞机喜欢靠窗", "[('users', 'u1')]", "None"],
+    "openai-agents": ["Gate B17.", "我的登机口是 B17。", "Gate B17.", "B17"],
+}
+
+
+def test_every_block_is_marked_and_known_here() -> None:
+    for document in DOCUMENTS:
+        assert document.read_text(encoding="utf-8").count("```python") == len(marks(document))
+    assert set(BLOCKS) == set(EXPECTED)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_block_runs(tmp_path: Path, stack: SupervisedStack, name: str) -> None:
+    (tmp_path / ".rearview").symlink_to(stack.folder.root)
+    with ChatServer(ChatReply("Gate B17.")).running() as provider:
+        variables = {"OPENAI_BASE_URL": provider.url, "OPENAI_API_KEY": "none", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
+        result = subprocess.run(
+            [sys.executable, "-c", BLOCKS[name].code],
+            cwd=tmp_path,
+            env=environment(**variables),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=TIMEOUT_SECONDS,
+        )
+    assert result.returncode == 0, result.stderr
+    rest = result.stdout
+    for piece in EXPECTED[name]:
+        assert piece in rest, result.stdout
+        rest = rest.split(piece, 1)[1]
