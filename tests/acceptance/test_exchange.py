@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
-import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import psycopg
 import pytest
 
 from rearview.client import AsyncClient, Client, Turn
+from rearview.client.exchange_calls import IMPORT_PATH
 from rearview.domain.errors import FeatureNotOffered, InvalidFields, NamespaceDenied, RoleInsufficient
 from rearview.embedded.endpoints import Endpoints
 from rearview.evaluation.bench_tiers import swept
@@ -27,9 +28,10 @@ from tests.support.commands import last_json, rearview
 from tests.support.exports import exported, made, sealed
 from tests.support.supervised_stack import ROOT, SupervisedStack, environment
 
-QUERIES = [question.query for one in CONVERSATIONS for question in one.questions().values()]
+QUERIES = [question.query for one in CONVERSATIONS for question in one.questions.values()]
 ALL_STATES = ["active", "superseded", "inactive"]
 SECOND = timedelta(seconds=1)
+PARCELS = 800
 
 
 @pytest.fixture(scope="module")
@@ -147,11 +149,11 @@ async def test_every_tier_is_exported_and_read_by_the_async_client(
     )
     client.remember(texts[0])
     client.update_namespace_policy(warm_after=SECOND, cold_after=SECOND)
-    time.sleep(1.2)
+    await asyncio.sleep(1.2)
     swept(client, namespace_of(client))
     client.update_namespace_policy(warm_after=SECOND, cold_after=timedelta(days=90))
     client.remember(texts[1])
-    time.sleep(1.2)
+    await asyncio.sleep(1.2)
     swept(client, namespace_of(client))
     client.remember(texts[2])
     copy = in_fresh_namespace(admin)
@@ -173,7 +175,9 @@ async def test_every_tier_is_exported_and_read_by_the_async_client(
 
 
 def test_an_import_that_is_killed_goes_on_where_it_was(client: Client, stack: SupervisedStack, tmp_path: Path) -> None:
-    file = made(tmp_path / "many.jsonl", [{"content": f"第{at}号柜子 holds parcel PX-{at:05}"} for at in range(1500)])
+    file = made(
+        tmp_path / "many.jsonl", [{"content": f"第{at}号柜子 holds parcel PX-{at:05}"} for at in range(PARCELS)]
+    )
     arguments = ["import", str(file), "--namespace", namespace_of(client), "--json"]
     process = subprocess.Popen(
         [sys.executable, "-m", "rearview.cli", *arguments],
@@ -190,8 +194,9 @@ def test_an_import_that_is_killed_goes_on_where_it_was(client: Client, stack: Su
     counts = last_json(result)
     assert counts["complete"]
     assert counts["unchanged_count"] == 0  # what was there is not even looked at
-    assert 0 < counts["stored_count"] < 1500
-    assert len({memory.content for memory in client.list_memories()}) == len(list(client.list_memories())) == 1500
+    assert 0 < counts["stored_count"] < PARCELS
+    stored = [memory.content for memory in client.list_memories()]
+    assert len(set(stored)) == len(stored) == PARCELS
 
 
 @pytest.fixture
@@ -231,7 +236,7 @@ def test_the_server_looks_at_the_checksum_too(client: Client, three: Path, endpo
     messages = [pb.ImportMemoriesRequest(line=line) for line in lines]
     messages[0].parent = f"namespaces/{namespace_of(client)}"
     with refused(InvalidFields, "checksum"):
-        client._upload("/rearview.v1.MemoryService/ImportMemories", messages, pb.ImportMemoriesResponse.FromString)
+        client._upload(IMPORT_PATH, messages, pb.ImportMemoriesResponse.FromString)
 
 
 def test_of_a_bad_line_nothing_is_stored_and_all_others_are(
@@ -381,3 +386,60 @@ def test_a_whole_tenant_is_exported_namespace_by_namespace(
     assert {namespace_of(one) for one in two_namespaces} <= names
     piped = rearview(stack.folder.root, "export", "-", "--namespace", namespace_of(two_namespaces[0]))
     assert [json.loads(line)["kind"] for line in piped.stdout.splitlines()] == ["manifest", "memory", "end"]
+
+
+MEM0 = {
+    "results": [
+        {
+            "id": "7f1c6f9e-3f0d-4c52-9a53-1d8f2f7e8a10",
+            "memory": "小林对花生过敏",
+            "hash": "0a1b",
+            "metadata": {"source": "chat"},
+            "categories": ["health"],
+            "created_at": "2026-01-05T10:00:00-08:00",
+            "updated_at": None,
+            "user_id": "lin",
+        }
+    ]
+}
+HINDSIGHT = {
+    "items": [
+        {
+            "id": "550e8400-e29b-41d4-a716-446655440000",
+            "text": "Alice moved to the AI team in Zürich",
+            "context": "work conversation",
+            "date": "2026-01-15T10:30:00Z",
+            "fact_type": "world",
+            "entities": "Alice (PERSON), Zürich (LOCATION)",
+        }
+    ],
+    "total": 1,
+    "limit": 100,
+    "offset": 0,
+}
+
+
+@pytest.mark.parametrize(
+    ("peer", "content", "query", "text"),
+    [
+        ("mem0", MEM0, "小林不能吃什么？", "小林对花生过敏"),
+        ("hindsight", HINDSIGHT, "Which team is Alice in?", "Alice moved to the AI team in Zürich"),
+    ],
+)
+def test_exports_of_peers_move_in(
+    client: Client, stack: SupervisedStack, tmp_path: Path, peer: str, content: Any, query: str, text: str
+) -> None:
+    file = tmp_path / f"{peer}.json"
+    file.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    arguments = ["import", str(file), "--from", peer, "--namespace", namespace_of(client), "--json"]
+    for stored in (1, 0):
+        assert last_json(rearview(stack.folder.root, *arguments))["stored_count"] == stored
+    assert text_of(client.recall(query).hits[0]) == text
+    memory = next(client.list_memories())
+    assert memory.trust == memory_pb2.TRUST_DERIVED
+    assert memory.occurred_at.ToDatetime().year == 2026
+    if peer == "mem0":
+        assert dict(memory.labels) == {"user_id": "lin"}
+        assert memory.metadata["categories"] == ["health"]
+    else:
+        assert {entity.text for entity in memory.entities} == {"Alice", "Zürich"}

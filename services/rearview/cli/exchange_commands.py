@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
@@ -94,8 +95,9 @@ def import_file(
 ) -> None:
     """Take in a file of exports.
 
-    The file is checked before anything is sent. What is there already stays as it is, what was forgotten stays forgotten.
-    Exit code 1: nothing or not all of it was taken in, see --resume. Exit code 3: all was, but for lines that are named.
+    The file is checked before anything is sent. What is there already stays as it is, what was forgotten stays
+    forgotten. Exit code 1: nothing or not all of it was taken in, see --resume. Exit code 3: all of it was, but for
+    lines that are named.
 
     Examples:
 
@@ -107,15 +109,18 @@ def import_file(
 
     from rearview.evaluation.progress import shown_steps
 
-    with connected(gateway, data_dir, namespace=namespace or "default", as_json=as_json) as client:
-        with _as_exported(file, format, namespace) as exported, shown_steps(err) as steps:
-            targets = _targets(exported, namespace)
-            if not dry_run:
-                _make_namespaces(client, targets)
-            target = targets[0] if len(targets) == 1 else namespace
-            result = client.import_memories(
-                exported, target, dry_run=dry_run, resume=resume, on_lines=_shown(steps, exported)
-            )
+    with (
+        connected(gateway, data_dir, namespace=namespace or "default", as_json=as_json) as client,
+        _as_exported(file, format, namespace) as exported,
+        shown_steps(err) as steps,
+    ):
+        targets = _targets(exported, namespace)
+        if not dry_run:
+            _make_namespaces(client, targets)
+        target = targets[0] if len(targets) == 1 else namespace
+        result = client.import_memories(
+            exported, target, dry_run=dry_run, resume=resume, on_lines=_shown(steps, exported)
+        )
     figures = MessageToDict(result, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
     problems = figures.pop("problems")
     counts = {name: value if isinstance(value, bool) else int(value) for name, value in figures.items()}
@@ -161,7 +166,16 @@ def _opened(file: str) -> Iterator[TextIO]:
 
 @contextmanager
 def _as_exported(file: Path, format: Format, namespace: str | None) -> Iterator[Path]:
-    yield file
+    """Yield the file, or what a peer's file is as an export, for as long as the block lasts."""
+    if format is Format.rearview:
+        yield file
+        return
+    from rearview.client.peers import convert
+
+    with TemporaryDirectory(prefix="rearview-import-") as folder:  # for its owner alone
+        converted = Path(folder) / file.name
+        convert(file, "mem0" if format is Format.mem0 else "hindsight", namespace or "default", converted)
+        yield converted
 
 
 def _targets(file: Path, namespace: str | None) -> list[str]:

@@ -16,7 +16,7 @@ IMPORT_PATH = "/rearview.v1.MemoryService/ImportMemories"
 CALL_TIMEOUT_SECONDS = 600.0
 """A call that stores or reads much has at least so long."""
 
-_LINES_A_CALL = 1_000
+_LINES_A_CALL = 200
 _BYTES_A_CALL = 8 * 1024 * 1024
 _MOST_PROBLEMS = 100
 

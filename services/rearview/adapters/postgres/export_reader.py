@@ -61,9 +61,8 @@ class PostgresExportReader:
     async def events(self, scope: Scope, after: EventPlace) -> Sequence[ExportedEvent]:
         """Return the next events; see `ExportReader.events`."""
         place = {**_place(scope), "session_id": after[0], "sequence": after[1], "limit": _EVENTS}
-        rows = await self._database.rows(
-            scope.tenant_id, _SQL["events"], place, timeout_seconds=_TIMEOUT_SECONDS, as_dictionaries=True
-        )
+        async with self._database.transaction(scope.tenant_id, timeout_seconds=_TIMEOUT_SECONDS) as connection:
+            rows = await (await dict_rows(connection, _SQL["events"], place)).fetchall()
         return [
             ExportedEvent(
                 event=event_of(row),

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -81,8 +81,10 @@ class Fields:
             raise self.wrong(name, "is to be a time as in 2026-01-31T12:00:00Z") from error
         if moment.utcoffset() is None:
             raise self.wrong(name, "is to have a time zone, as in 2026-01-31T12:00:00Z")
-        moment = moment - (moment.utcoffset() or timedelta(0))
-        moment = moment.replace(tzinfo=UTC)
+        try:
+            moment = moment.astimezone(UTC)
+        except OverflowError as error:
+            raise self.wrong(name, "is out of range") from error
         if not _EARLIEST <= moment <= _LATEST:
             raise self.wrong(name, "is out of range")
         return moment
