@@ -18,7 +18,8 @@ def imported_event_record(imported: ImportedEvent) -> Mapping[str, object]:
     record = imported.record
     pending = record.outcome is CaptureOutcome.PENDING
     return {
-        **event_record(LoggedEvent(record.event, imported.keywords), record.event.sequence),
+        **event_record(LoggedEvent(record.event, imported.keywords), 0),
+        "sequence": record.event.sequence,
         "session_id": record.session_id,
         "created_at": record.event.created_at,
         "outcome": int(record.outcome),
