@@ -18,6 +18,7 @@ from rearview.cli import (
     demo_command,
     doctor_command,
     eval_commands,
+    exchange_commands,
     explain_command,
     forget_commands,
     key_commands,
@@ -50,6 +51,7 @@ explain_command.register(app)
 bench_commands.register(app)
 tiers_command.register(app)
 audit_command.register(app)
+exchange_commands.register(app)
 
 
 def _join_lines(registered: typer.Typer) -> None:

@@ -20,10 +20,11 @@ from rearview.domain.context_window import OpenWindows
 from rearview.domain.event import CaptureOutcome, Event, EventRole
 from rearview.domain.generation import EmbeddingGeneration
 from rearview.domain.ids import new_id
+from rearview.domain.keyword_bag import MAX_TERMS
 from rearview.domain.memory import MemoryType
 from rearview.domain.segmentation import SegmentationRules
 from rearview.domain.text import Language
-from rearview.domain.unit_projection import MAX_TERMS, KeywordStatistics
+from rearview.domain.unit_projection import KeywordStatistics
 from rearview.language.keyword_hashes import KeywordHashes
 from rearview.ports.analyzer import Analysis
 from rearview.ports.session_index import PendingEvents

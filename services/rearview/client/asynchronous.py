@@ -1,15 +1,26 @@
 """The asynchronous client: the blocking one's methods, to be awaited or iterated with `async for`."""
 
-from collections.abc import AsyncIterator, Callable, Coroutine
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from functools import wraps
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import grpc
 import grpc.aio
+from google.protobuf.message import Message
 from tenacity import AsyncRetrying
 
-from rearview.client import event_calls, lifecycle_calls, memory_calls, recall_calls, session_calls, tenancy_calls
+from rearview.client import (
+    event_calls,
+    exchange_calls,
+    lifecycle_calls,
+    memory_calls,
+    recall_calls,
+    session_calls,
+    tenancy_calls,
+)
 from rearview.client.call import Call, Defaults, Pages
 from rearview.client.call_metadata import call_metadata
 from rearview.client.caller import Caller, ConnectedCaller
@@ -18,6 +29,7 @@ from rearview.client.retry_policy import Deadline, retry_arguments
 from rearview.client.values import encodable
 from rearview.rpc.channel import open_channel
 from rearview.rpc.errors import from_rpc_error
+from rearview.v1 import memory_service_pb2 as pb
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -44,6 +56,32 @@ class AsyncCaller(Caller[grpc.aio.Channel]):
             return call.result(answer)
 
         return await AsyncRetrying(**retry_arguments(repeatable=call.repeatable, deadline=deadline))(attempt)
+
+    async def _download(self, path: str, request: Message, decode: Callable[[bytes], T]) -> AsyncIterator[T]:
+        invoke = self._channel.unary_stream(
+            path, request_serializer=type(request).SerializeToString, response_deserializer=decode
+        )
+        answers = invoke(request, metadata=(*self._connection.metadata, *outgoing_metadata()))
+        try:
+            async for answer in answers:
+                yield answer
+        except grpc.aio.AioRpcError as error:
+            raise from_rpc_error(error, dependency="gateway") from error
+        finally:
+            answers.cancel()
+
+    async def _upload(self, path: str, messages: Sequence[Message], decode: Callable[[bytes], T]) -> T:
+        invoke = self._channel.stream_unary(
+            path, request_serializer=type(messages[0]).SerializeToString, response_deserializer=decode
+        )
+        try:
+            return await invoke(
+                iter(messages),
+                timeout=max(self._defaults.timeout_seconds, exchange_calls.CALL_TIMEOUT_SECONDS),
+                metadata=(*self._connection.metadata, *outgoing_metadata()),
+            )
+        except grpc.aio.AioRpcError as error:
+            raise from_rpc_error(error, dependency="gateway") from error
 
     async def _iterate(self, pages: Pages[T]) -> AsyncIterator[T]:
         call: Call[object] | None = pages.first
@@ -139,6 +177,36 @@ class AsyncClient(ConnectedCaller[grpc.aio.Channel], AsyncCaller):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    async def export_memories(
+        self, namespace: str | None = None, *, include_history: bool = True
+    ) -> AsyncIterator[str]:
+        """Yield the lines of an export; see `Client.export_memories`."""
+        request = exchange_calls.export_request(self._defaults, namespace, include_history=include_history)
+        async for answer in self._download(exchange_calls.EXPORT_PATH, request, pb.ExportMemoriesResponse.FromString):
+            yield answer.line
+
+    async def import_memories(
+        self,
+        path: str | Path,
+        namespace: str | None = None,
+        *,
+        dry_run: bool = False,
+        resume: bool = False,
+        on_lines: exchange_calls.OnLines | None = None,
+    ) -> pb.ImportMemoriesResponse:
+        """Take in a file of exports; see `Client.import_memories`."""
+        steps = exchange_calls.import_steps(
+            self._defaults, path, namespace, dry_run=dry_run, resume=resume, on_lines=on_lines
+        )
+        messages = await asyncio.to_thread(next, steps)  # reads the whole file once
+        while True:
+            answer = await self._upload(exchange_calls.IMPORT_PATH, messages, pb.ImportMemoriesResponse.FromString)
+            try:
+                messages = steps.send(answer)
+            except StopIteration as stop:
+                result: pb.ImportMemoriesResponse = stop.value
+                return result
 
     append_events = _one(event_calls.append_events)
     end_session = _one(event_calls.end_session)

@@ -1,14 +1,24 @@
 """The blocking client."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
+from pathlib import Path
 from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 import grpc
+from google.protobuf.message import Message
 from tenacity import Retrying
 
-from rearview.client import event_calls, lifecycle_calls, memory_calls, recall_calls, session_calls, tenancy_calls
+from rearview.client import (
+    event_calls,
+    exchange_calls,
+    lifecycle_calls,
+    memory_calls,
+    recall_calls,
+    session_calls,
+    tenancy_calls,
+)
 from rearview.client.call import Call, Defaults, Pages
 from rearview.client.call_metadata import call_metadata
 from rearview.client.caller import Caller, ConnectedCaller
@@ -17,6 +27,7 @@ from rearview.client.retry_policy import Deadline, retry_arguments
 from rearview.client.values import encodable
 from rearview.rpc.channel import open_blocking_channel
 from rearview.rpc.errors import from_rpc_error
+from rearview.v1 import memory_service_pb2 as pb
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -43,6 +54,31 @@ class BlockingCaller(Caller[grpc.Channel]):
             return call.result(answer)
 
         return Retrying(**retry_arguments(repeatable=call.repeatable, deadline=deadline))(attempt)
+
+    def _download(self, path: str, request: Message, decode: Callable[[bytes], T]) -> Iterator[T]:
+        invoke = self._channel.unary_stream(
+            path, request_serializer=type(request).SerializeToString, response_deserializer=decode
+        )
+        answers = invoke(request, metadata=(*self._connection.metadata, *outgoing_metadata()))
+        try:
+            yield from answers
+        except grpc.RpcError as error:
+            raise from_rpc_error(error, dependency="gateway") from error
+        finally:
+            answers.cancel()
+
+    def _upload(self, path: str, messages: Sequence[Message], decode: Callable[[bytes], T]) -> T:
+        invoke = self._channel.stream_unary(
+            path, request_serializer=type(messages[0]).SerializeToString, response_deserializer=decode
+        )
+        try:
+            return invoke(
+                iter(messages),
+                timeout=max(self._defaults.timeout_seconds, exchange_calls.CALL_TIMEOUT_SECONDS),
+                metadata=(*self._connection.metadata, *outgoing_metadata()),
+            )
+        except grpc.RpcError as error:
+            raise from_rpc_error(error, dependency="gateway") from error
 
     def _iterate(self, pages: Pages[T]) -> Iterator[T]:
         call: Call[object] | None = pages.first
@@ -133,6 +169,46 @@ class Client(ConnectedCaller[grpc.Channel], BlockingCaller):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def export_memories(self, namespace: str | None = None, *, include_history: bool = True) -> Iterator[str]:
+        """Yield the lines of an export, each without its end, as they come.
+
+        Raises:
+            Unavailable, DeadlineExceeded: it has to begin anew.
+        """
+        request = exchange_calls.export_request(self._defaults, namespace, include_history=include_history)
+        for answer in self._download(exchange_calls.EXPORT_PATH, request, pb.ExportMemoriesResponse.FromString):
+            yield answer.line
+
+    def import_memories(
+        self,
+        path: str | Path,
+        namespace: str | None = None,
+        *,
+        dry_run: bool = False,
+        resume: bool = False,
+        on_lines: exchange_calls.OnLines | None = None,
+    ) -> pb.ImportMemoriesResponse:
+        """Take in a file of exports, in calls of a bounded size; return their counts taken together.
+
+        Without a namespace, a file of several exports goes into namespaces of the same names. With `resume` an import
+        that stopped on its way goes on from there.
+
+        Raises:
+            InvalidFields: the file is cut short, was changed or is of another schema version; nothing was sent.
+            Unavailable, DeadlineExceeded, Conflict: what came before is stored; try again with `resume`.
+        """
+        steps = exchange_calls.import_steps(
+            self._defaults, path, namespace, dry_run=dry_run, resume=resume, on_lines=on_lines
+        )
+        messages = next(steps)
+        while True:
+            answer = self._upload(exchange_calls.IMPORT_PATH, messages, pb.ImportMemoriesResponse.FromString)
+            try:
+                messages = steps.send(answer)
+            except StopIteration as stop:
+                result: pb.ImportMemoriesResponse = stop.value
+                return result
 
     append_events = _one(event_calls.append_events)
     end_session = _one(event_calls.end_session)

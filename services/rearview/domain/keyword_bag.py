@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 MAX_TOKENS = 150
 MAX_OWN_TOKENS = 1_000
+MAX_TERMS = 48
+"""How many terms of a bag the index keeps, the best by weight x IDF."""
 
 TWO_BEFORE, BEFORE, ITSELF, AFTER, TWO_AFTER = 0.3, 0.6, 1.0, 0.3, 0.2
 
@@ -39,6 +41,15 @@ class KeywordBag:
     def length(self) -> float:
         """The document length of BM25: the sum of the weights."""
         return math.fsum(self.weights.values())
+
+
+def window_bag(own: Sequence[int], before: Sequence[Sequence[int]], after: Sequence[Sequence[int]]) -> KeywordBag:
+    """Return the bag of a turn with its neighbours' terms, the nearest neighbours first."""
+    bag = KeywordBag.of(own)
+    for neighbours, weights in ((before, (BEFORE, TWO_BEFORE)), (after, (AFTER, TWO_AFTER))):
+        for keywords, weight in zip(neighbours, weights, strict=False):
+            bag = bag.including(keywords[:MAX_OWN_TOKENS], weight)
+    return bag
 
 
 def count_units(bags: Iterable[KeywordBag]) -> dict[int, int]:

@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rearview.domain.bm25 import inverse_document_frequency, term_weight
-from rearview.domain.keyword_bag import KeywordBag
+from rearview.domain.keyword_bag import MAX_TERMS, KeywordBag
 from rearview.domain.memory import MemoryType
 from rearview.domain.search_unit import UnitFlag
 
 NO_FLAGS = UnitFlag(0)
-
-MAX_TERMS = 48
-"""How many terms a projection keeps, the best by weight x IDF."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ from rearview.telemetry.tracing import child_span
 # Taken off each deadline, so that the service behind reports its own overrun instead of being cut off.
 DEADLINE_MARGIN_SECONDS = 0.02
 UNARY_TIMEOUT_SECONDS = 30.0
-STREAM_TIMEOUT_SECONDS = 600.0
+STREAM_TIMEOUT_SECONDS = 1_800.0
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")

@@ -228,3 +228,7 @@ class ColdContents(Protocol):
     ) -> Mapping[UUID, ColdContent]:
         """Return what segments keep of the cold ones among these memories. Raises: Unavailable."""
         ...
+
+    async def restored(self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]) -> list[Restored]:
+        """Return the cold ones among these memories with their units; they stay where they are. Raises: Unavailable."""
+        ...

@@ -13,6 +13,7 @@ from rearview.adapters.models.measured_reranker import MeasuredReranker, RerankM
 from rearview.adapters.models.registry import RerankerSettings, open_reranker
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.event_reader import PostgresEventReader
+from rearview.adapters.postgres.export_reader import PostgresExportReader
 from rearview.adapters.postgres.memory_reader import PostgresMemoryReader
 from rearview.adapters.postgres.originals import PostgresOriginalStore
 from rearview.adapters.postgres.policies import PostgresPolicyStore, RememberedPolicies
@@ -38,6 +39,7 @@ from rearview.retriever.asked import RecallLimits
 from rearview.retriever.cold_reading import TieredMemoryReader
 from rearview.retriever.cold_stage import ColdStage
 from rearview.retriever.config import RetrieverConfig
+from rearview.retriever.export_memories import ExportMemories
 from rearview.retriever.get_forget_receipt import GetForgetReceipt
 from rearview.retriever.get_memory import GetMemory
 from rearview.retriever.get_recall_trace import GetRecallTrace
@@ -211,6 +213,7 @@ def _use_cases(
             PatternRedactor(),
             clock,
         ),
+        export_memories=ExportMemories(PostgresExportReader(reading, cold.rehydrator, clock)),
         memories=memories,
         events=events,
     )

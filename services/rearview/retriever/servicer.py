@@ -12,6 +12,7 @@ from rearview.internal.v1 import retriever_service_pb2, retriever_service_pb2_gr
 from rearview.ports.clock import Clock
 from rearview.ports.memory_reader import EventReader, MemoryReader
 from rearview.retriever.asked import Asked
+from rearview.retriever.export_memories import ExportMemories
 from rearview.retriever.get_forget_receipt import GetForgetReceipt
 from rearview.retriever.get_memory import GetMemory
 from rearview.retriever.get_recall_trace import GetRecallTrace
@@ -57,6 +58,7 @@ class UseCases:
     get_recall_trace: GetRecallTrace
     get_forget_receipt: GetForgetReceipt
     reveal_redacted: RevealRedacted
+    export_memories: ExportMemories
     memories: MemoryReader
     events: EventReader
 
@@ -171,9 +173,12 @@ class RetrieverServicer(retriever_service_pb2_grpc.RetrieverServiceServicer):
     async def ExportMemories(
         self, request: pb.ExportMemoriesRequest, context: Any
     ) -> AsyncIterator[pb.ExportMemoriesResponse]:
-        """Refuse: not offered by this version."""
-        raise FeatureNotOffered("this version does not export memories", feature="ExportMemories")
-        yield  # makes it the asynchronous generator that a streaming method has to be
+        """Stream a namespace."""
+        scope = _readable(parse_namespace(request.parent, "parent").namespace)
+        if request.HasField("filter"):
+            raise FeatureNotOffered("an export is of a whole namespace", feature="ExportMemories.filter")
+        async for line in self._use.export_memories.lines(scope, include_history=request.include_history):
+            yield pb.ExportMemoriesResponse(line=line)
 
 
 def _readable(namespace: str) -> Scope:

@@ -172,6 +172,7 @@ def _options(max_message_bytes: int) -> list[tuple[str, int]]:
         ("grpc.keepalive_permit_without_calls", 1),
         # Connections end now and then, so that clients find replicas that were added later.
         ("grpc.max_connection_age_ms", 30 * 60_000),
-        ("grpc.max_connection_age_grace_ms", 60_000),
+        # An export under way is not cut off by that: a stream may take half an hour.
+        ("grpc.max_connection_age_grace_ms", 30 * 60_000),
         ("grpc.enable_channelz", 1),
     ]

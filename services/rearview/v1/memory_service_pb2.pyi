@@ -603,7 +603,7 @@ class ExportMemoriesRequest(_message.Message):
     """Include superseded and inactive memories."""
     @_builtins.property
     def filter(self) -> _recall_pb2.MemoryFilter:
-        """Which memories."""
+        """Not offered by this version: an export is of the whole namespace."""
 
     def __init__(
         self,
@@ -628,7 +628,7 @@ class ExportMemoriesResponse(_message.Message):
 
     LINE_FIELD_NUMBER: _builtins.int
     line: _builtins.str
-    """JSON text of one line; the first line is the manifest."""
+    """JSON text of one line, without its end. The first line is the manifest, the last one says how many there were."""
     def __init__(
         self,
         *,
@@ -644,29 +644,41 @@ Global___ExportMemoriesResponse: _TypeAlias = ExportMemoriesResponse  # noqa: Y0
 
 @_typing.final
 class ImportMemoriesRequest(_message.Message):
-    """One line of an import."""
+    """One line of an import. A long export is taken in by several calls: each begins with the manifest, and its other
+    lines follow those that earlier calls took in. A call of the manifest alone asks how far that is.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     PARENT_FIELD_NUMBER: _builtins.int
     LINE_FIELD_NUMBER: _builtins.int
     DRY_RUN_FIELD_NUMBER: _builtins.int
+    AFTER_LINE_FIELD_NUMBER: _builtins.int
+    RESTART_FIELD_NUMBER: _builtins.int
     parent: _builtins.str
     """The namespace, `namespaces/{namespace}`; required in the first message."""
     line: _builtins.str
-    """JSON text of one line."""
+    """JSON text of one line, without its end; at most 4 MiB. The first message's is the manifest."""
     dry_run: _builtins.bool
     """Check and count, store nothing. Read from the first message."""
+    after_line: _builtins.int
+    """How many lines of the export earlier calls took in, as the last answer's `line_count` says; the lines after the
+    manifest are those that follow. 0 and 1 are the same: the line after the manifest. Read from the first message.
+    """
+    restart: _builtins.bool
+    """Begin anew, should an import of this export have stopped on its way. Read from the first message."""
     def __init__(
         self,
         *,
         parent: _builtins.str = ...,
         line: _builtins.str = ...,
         dry_run: _builtins.bool = ...,
+        after_line: _builtins.int = ...,
+        restart: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["dry_run", b"dry_run", "line", b"line", "parent", b"parent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_line", b"after_line", "dry_run", b"dry_run", "line", b"line", "parent", b"parent", "restart", b"restart"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -674,7 +686,7 @@ Global___ImportMemoriesRequest: _TypeAlias = ImportMemoriesRequest  # noqa: Y015
 
 @_typing.final
 class ImportMemoriesResponse(_message.Message):
-    """Response of ImportMemories."""
+    """Response of ImportMemories. All counts but `line_count` are of this call."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -682,15 +694,48 @@ class ImportMemoriesResponse(_message.Message):
     UNCHANGED_COUNT_FIELD_NUMBER: _builtins.int
     REFUSED_COUNT_FIELD_NUMBER: _builtins.int
     PROBLEMS_FIELD_NUMBER: _builtins.int
+    LINE_COUNT_FIELD_NUMBER: _builtins.int
+    COMPLETE_FIELD_NUMBER: _builtins.int
+    STORED_EVENT_COUNT_FIELD_NUMBER: _builtins.int
+    UNCHANGED_EVENT_COUNT_FIELD_NUMBER: _builtins.int
+    REFUSED_EVENT_COUNT_FIELD_NUMBER: _builtins.int
+    EXPIRED_COUNT_FIELD_NUMBER: _builtins.int
+    PROBLEM_COUNT_FIELD_NUMBER: _builtins.int
+    CARRIED_VECTOR_COUNT_FIELD_NUMBER: _builtins.int
+    MADE_VECTOR_COUNT_FIELD_NUMBER: _builtins.int
+    REDACTED_COUNT_FIELD_NUMBER: _builtins.int
+    SUPERSEDED_COUNT_FIELD_NUMBER: _builtins.int
     stored_count: _builtins.int
     """Memories stored."""
     unchanged_count: _builtins.int
     """Memories that were there already."""
     refused_count: _builtins.int
-    """Memories refused because they carry a tombstone."""
+    """Memories refused because they, or what they were made of, carry a tombstone."""
+    line_count: _builtins.int
+    """How many lines of the export were taken in by now, its manifest included."""
+    complete: _builtins.bool
+    """Whether the export's last line was taken in."""
+    stored_event_count: _builtins.int
+    """Events stored."""
+    unchanged_event_count: _builtins.int
+    """Events that were there already."""
+    refused_event_count: _builtins.int
+    """Events refused because they carry a tombstone."""
+    expired_count: _builtins.int
+    """Memories passed over because their time has run out."""
+    problem_count: _builtins.int
+    """Lines of which nothing was stored, also beyond the first 100."""
+    carried_vector_count: _builtins.int
+    """Vectors taken as they came, of the model that is in use."""
+    made_vector_count: _builtins.int
+    """Vectors made anew."""
+    redacted_count: _builtins.int
+    """Lines in which personal data was replaced by the tenant's policy of redaction."""
+    superseded_count: _builtins.int
+    """Values of facts that gave way to a later one, here or in the export."""
     @_builtins.property
     def problems(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Lines that could not be read, at most 100, with the reason."""
+        """Lines of which nothing was stored, at most 100: number, field and reason."""
 
     def __init__(
         self,
@@ -699,10 +744,21 @@ class ImportMemoriesResponse(_message.Message):
         unchanged_count: _builtins.int = ...,
         refused_count: _builtins.int = ...,
         problems: _abc.Iterable[_builtins.str] | None = ...,
+        line_count: _builtins.int = ...,
+        complete: _builtins.bool = ...,
+        stored_event_count: _builtins.int = ...,
+        unchanged_event_count: _builtins.int = ...,
+        refused_event_count: _builtins.int = ...,
+        expired_count: _builtins.int = ...,
+        problem_count: _builtins.int = ...,
+        carried_vector_count: _builtins.int = ...,
+        made_vector_count: _builtins.int = ...,
+        redacted_count: _builtins.int = ...,
+        superseded_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["problems", b"problems", "refused_count", b"refused_count", "stored_count", b"stored_count", "unchanged_count", b"unchanged_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["carried_vector_count", b"carried_vector_count", "complete", b"complete", "expired_count", b"expired_count", "line_count", b"line_count", "made_vector_count", b"made_vector_count", "problem_count", b"problem_count", "problems", b"problems", "redacted_count", b"redacted_count", "refused_count", b"refused_count", "refused_event_count", b"refused_event_count", "stored_count", b"stored_count", "stored_event_count", b"stored_event_count", "superseded_count", b"superseded_count", "unchanged_count", b"unchanged_count", "unchanged_event_count", b"unchanged_event_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

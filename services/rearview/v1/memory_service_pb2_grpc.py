@@ -257,14 +257,14 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ExportMemories(self, request, context):
-        """Streams a namespace's memories. Role read.
+        """Streams all that a namespace holds: turns, memories, vectors. Role read; audited.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ImportMemories(self, request_iterator, context):
-        """Stores a stream of exported memories. Role write.
+        """Takes in an export, in one call or in several. What is there already stays as it is. Role write; audited.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -70,9 +70,9 @@ class MemoryServiceStub:
     RevealRedacted: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.RevealRedactedRequest, _memory_service_pb2.RevealRedactedResponse]
     """Reads the sealed original of a redaction, where the policy keeps one. Role admin; audited."""
     ExportMemories: _grpc.UnaryStreamMultiCallable[_memory_service_pb2.ExportMemoriesRequest, _memory_service_pb2.ExportMemoriesResponse]
-    """Streams a namespace's memories. Role read."""
+    """Streams all that a namespace holds: turns, memories, vectors. Role read; audited."""
     ImportMemories: _grpc.StreamUnaryMultiCallable[_memory_service_pb2.ImportMemoriesRequest, _memory_service_pb2.ImportMemoriesResponse]
-    """Stores a stream of exported memories. Role write."""
+    """Takes in an export, in one call or in several. What is there already stays as it is. Role write; audited."""
     GetWorkingMemory: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.GetWorkingMemoryRequest, _event_pb2.WorkingMemory]
     """Reads the last turns of a session. Role read."""
     ListEvents: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.ListEventsRequest, _memory_service_pb2.ListEventsResponse]
@@ -120,9 +120,9 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     RevealRedacted: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.RevealRedactedRequest, _memory_service_pb2.RevealRedactedResponse]  # type: ignore[assignment]
     """Reads the sealed original of a redaction, where the policy keeps one. Role admin; audited."""
     ExportMemories: _aio.UnaryStreamMultiCallable[_memory_service_pb2.ExportMemoriesRequest, _memory_service_pb2.ExportMemoriesResponse]  # type: ignore[assignment]
-    """Streams a namespace's memories. Role read."""
+    """Streams all that a namespace holds: turns, memories, vectors. Role read; audited."""
     ImportMemories: _aio.StreamUnaryMultiCallable[_memory_service_pb2.ImportMemoriesRequest, _memory_service_pb2.ImportMemoriesResponse]  # type: ignore[assignment]
-    """Stores a stream of exported memories. Role write."""
+    """Takes in an export, in one call or in several. What is there already stays as it is. Role write; audited."""
     GetWorkingMemory: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.GetWorkingMemoryRequest, _event_pb2.WorkingMemory]  # type: ignore[assignment]
     """Reads the last turns of a session. Role read."""
     ListEvents: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.ListEventsRequest, _memory_service_pb2.ListEventsResponse]  # type: ignore[assignment]
@@ -263,7 +263,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memory_service_pb2.ExportMemoriesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_memory_service_pb2.ExportMemoriesResponse], _abc.AsyncIterator[_memory_service_pb2.ExportMemoriesResponse]]:
-        """Streams a namespace's memories. Role read."""
+        """Streams all that a namespace holds: turns, memories, vectors. Role read; audited."""
 
     @_abc_1.abstractmethod
     def ImportMemories(
@@ -271,7 +271,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_memory_service_pb2.ImportMemoriesRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_memory_service_pb2.ImportMemoriesResponse, _abc.Awaitable[_memory_service_pb2.ImportMemoriesResponse]]:
-        """Stores a stream of exported memories. Role write."""
+        """Takes in an export, in one call or in several. What is there already stays as it is. Role write; audited."""
 
     @_abc_1.abstractmethod
     def GetWorkingMemory(

@@ -23,6 +23,7 @@ from rearview.adapters.postgres.fact_histories import PostgresFactHistories
 from rearview.adapters.postgres.fact_words import PostgresFactWords
 from rearview.adapters.postgres.forgetting import PostgresForgetting
 from rearview.adapters.postgres.generations import register_generation
+from rearview.adapters.postgres.import_store import PostgresImportStore
 from rearview.adapters.postgres.jobs import ProcrastinateJobQueue
 from rearview.adapters.postgres.known_statements import PostgresKnownStatements
 from rearview.adapters.postgres.memory_store import PostgresMemoryStore
@@ -47,6 +48,7 @@ from rearview.language.facts.labels import AttributeLabels
 from rearview.language.keyword_hashes import KeywordHashes
 from rearview.language.near_duplicate import MinHashNearDuplicates
 from rearview.language.pii import PatternRedactor
+from rearview.language.scripts import languages
 from rearview.language.signals import turn_signals
 from rearview.language.warm_up import warm_up_analysis
 from rearview.ports.clock import Clock, SystemClock
@@ -69,6 +71,8 @@ from rearview.writer.facts.summarise import HistorySummariser
 from rearview.writer.facts.turn_facts import FactMaker
 from rearview.writer.facts.undo_supersession import SupersessionUndoer
 from rearview.writer.forget import Forgetter
+from rearview.writer.imports.import_memories import ImportMemories
+from rearview.writer.imports.units import UnitParts
 from rearview.writer.index_session import IndexingRules, SessionIndexer
 from rearview.writer.jobs import job_handlers
 from rearview.writer.merge_fresh_units import UnitMerger
@@ -79,6 +83,7 @@ from rearview.writer.refresh_units import UnitRefresher
 from rearview.writer.remember import MemoryKeeper, TextReader
 from rearview.writer.servicer import WriterServicer
 from rearview.writer.update_memory import MemoryUpdater
+from rearview.writer.window_reader import WindowReader
 from rearview.writer.write_metrics import CountedRedactor, WriteMetrics
 
 SERVICE = "writer"
@@ -105,6 +110,7 @@ class Writer:
     refresher: UnitRefresher
     restater: FactRestater
     rehydrator: Rehydrator
+    importer: ImportMemories
 
     @property
     def handlers(self) -> Mapping[str, JobHandler]:
@@ -248,6 +254,18 @@ async def open_writer(
                 PostgresFactWords(jobs, units), facts, analyzer, PostgresForgetting(jobs, units), cold.rehydrator, clock
             ),
             rehydrator=cold.rehydrator,
+            importer=ImportMemories(
+                PostgresImportStore(calls, units),
+                UnitParts(
+                    reader,
+                    WindowReader(embedder, analyzer, hasher),
+                    hasher,
+                    languages,
+                    embedder.generation.dimension,
+                ),
+                redaction,
+                clock,
+            ),
         )
 
 
@@ -280,7 +298,14 @@ async def run_writer(
             if config.writer_role == "work":
                 return ()
             servicer = WriterServicer(
-                writer.appender, writer.ender, writer.keeper, writer.updater, writer.forgetter, writer.undoer, clock
+                writer.appender,
+                writer.ender,
+                writer.keeper,
+                writer.updater,
+                writer.forgetter,
+                writer.undoer,
+                writer.importer,
+                clock,
             )
             add_WriterServiceServicer_to_server(servicer, server)
             return SERVED

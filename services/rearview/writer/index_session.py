@@ -12,9 +12,9 @@ from rearview.domain.errors import Conflict
 from rearview.domain.event import Event
 from rearview.domain.extraction import TurnReading
 from rearview.domain.importance import reference_counts
+from rearview.domain.keyword_bag import MAX_TERMS
 from rearview.domain.segmentation import DEFAULT_LONGEST_GAP, SegmentationRules
 from rearview.domain.turn_text import unit_text
-from rearview.domain.unit_projection import MAX_TERMS
 from rearview.ports.analyzer import Analysis, Analyzer
 from rearview.ports.clock import Clock
 from rearview.ports.embedder import Embedder

@@ -14,13 +14,13 @@ from rearview.domain.capture import CaptureDecision
 from rearview.domain.errors import Conflict, NotFound, RearviewError
 from rearview.domain.event import CaptureOutcome, Event, EventRole
 from rearview.domain.ids import new_id
-from rearview.domain.keyword_bag import KeywordBag
+from rearview.domain.keyword_bag import MAX_TERMS, KeywordBag
 from rearview.domain.memory import Memory, Origin, Tier, Trust
 from rearview.domain.principal import Scope
 from rearview.domain.search_unit import FULL_LENGTH, UnitFlag, language_flags, said_flags
 from rearview.domain.text import Entity, EntityType
 from rearview.domain.turn_text import memory_unit_text
-from rearview.domain.unit_projection import MAX_TERMS, SearchUnit, UnitProjection, indexed_terms
+from rearview.domain.unit_projection import SearchUnit, UnitProjection, indexed_terms
 from rearview.domain.writing import Remember, Remembered
 from rearview.ports.analyzer import Analysis, Analyzer
 from rearview.ports.clock import Clock
@@ -271,12 +271,18 @@ async def projected(store: MemoryStore, scope: Scope, memory: Memory, text: Read
     bag = KeywordBag.of(text.keywords)
     terms = tuple(bag.weights) if len(bag.weights) > MAX_TERMS else ()
     statistics = with_bags(await store.statistics(scope.tenant_id, scope.namespace_id, terms), [bag])
-    # What was distilled says what it has to say, however short.
-    flags = language_flags(text.analysis.languages) | said_flags(FULL_LENGTH)
-    if text.analysis.time_ranges:
-        flags |= UnitFlag.RESOLVABLE_TIME
-    if memory.origin is Origin.USER:
-        flags |= UnitFlag.ROLE_USER
+    flags = whole_flags(memory, text.analysis)
     projection = UnitProjection(memory.memory_id, text.plain, indexed_terms(bag, statistics), closed=True)
     unit = SearchUnit(memory.memory_id, memory.occurred_at, memory.type, projection, flags=flags)
     return NewMemory(memory, unit, bag)
+
+
+def whole_flags(memory: Memory, analysis: Analysis) -> UnitFlag:
+    """Return the flags of the unit by which a memory is found as a whole."""
+    # What was distilled says what it has to say, however short.
+    flags = language_flags(analysis.languages) | said_flags(FULL_LENGTH)
+    if analysis.time_ranges:
+        flags |= UnitFlag.RESOLVABLE_TIME
+    if memory.origin is Origin.USER:
+        flags |= UnitFlag.ROLE_USER
+    return flags

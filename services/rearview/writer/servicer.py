@@ -1,12 +1,12 @@
 """The writer's RPCs: convert, call the use case, convert."""
 
 from collections.abc import AsyncIterator
-from typing import Any, Never
+from typing import Any
 
 import grpc.aio
 
-from rearview.domain.errors import FeatureNotOffered, RearviewError
-from rearview.domain.names import parse_session
+from rearview.domain.errors import RearviewError, invalid_field
+from rearview.domain.names import parse_namespace, parse_session
 from rearview.domain.principal import Access
 from rearview.internal.v1 import writer_service_pb2, writer_service_pb2_grpc
 from rearview.ports.clock import Clock
@@ -34,6 +34,8 @@ from rearview.writer.append_events import EventAppender
 from rearview.writer.end_session import SessionEnder
 from rearview.writer.facts.undo_supersession import SupersessionUndoer
 from rearview.writer.forget import Forgetter
+from rearview.writer.imports.answer import imported_to_proto
+from rearview.writer.imports.import_memories import ImportMemories, ImportRequest
 from rearview.writer.remember import MemoryKeeper
 from rearview.writer.update_memory import MemoryUpdater
 
@@ -51,6 +53,7 @@ class WriterServicer(writer_service_pb2_grpc.WriterServiceServicer):
         updater: MemoryUpdater,
         forgetter: Forgetter,
         undoer: SupersessionUndoer,
+        importer: ImportMemories,
         clock: Clock,
     ) -> None:
         self._appender = appender
@@ -59,6 +62,7 @@ class WriterServicer(writer_service_pb2_grpc.WriterServiceServicer):
         self._updater = updater
         self._forgetter = forgetter
         self._undoer = undoer
+        self._importer = importer
         self._clock = clock
 
     async def AppendEvents(
@@ -140,8 +144,12 @@ class WriterServicer(writer_service_pb2_grpc.WriterServiceServicer):
     async def ImportMemories(
         self, request_iterator: AsyncIterator[memory_service_pb2.ImportMemoriesRequest], context: Context
     ) -> memory_service_pb2.ImportMemoriesResponse:
-        _not_offered("ImportMemories")
-
-
-def _not_offered(feature: str) -> Never:
-    raise FeatureNotOffered(f"{feature} is not offered by this version", feature=feature)
+        first = await anext(aiter(request_iterator), None)
+        if first is None:
+            raise invalid_field("", "the stream holds no message")
+        scope = scope_of(current_caller(), parse_namespace(first.parent, "parent").namespace, Access.WRITE)
+        if first.after_line < 0:
+            raise invalid_field("after_line", "is to be 0 or more")
+        request = ImportRequest(first.line, first.after_line, first.dry_run, first.restart)
+        lines = (following.line async for following in request_iterator)
+        return imported_to_proto(await self._importer.take_in(scope, request, lines))

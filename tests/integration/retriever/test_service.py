@@ -114,7 +114,8 @@ async def test_errors_are_typed(address: str, library: Library) -> None:
         assert await reason_of(reader.RevealRedacted(reveal, timeout=20)) == "ROLE_INSUFFICIENT"
         admin = signing(stub, library, role=Role.ADMIN)
         assert await reason_of(admin.RevealRedacted(reveal, timeout=20)) == "FEATURE_NOT_OFFERED"
-        export = reader.ExportMemories(pb.ExportMemoriesRequest(parent="namespaces/notes"), timeout=20)
+        part = pb.ExportMemoriesRequest(parent="namespaces/notes", filter=pb.ListMemoriesRequest().filter)
+        export = reader.ExportMemories(part, timeout=20)
         assert await reason_of(export.read()) == "FEATURE_NOT_OFFERED"
 
 

@@ -115,7 +115,9 @@ async def test_neighbours_are_found_as_if_the_turn_had_never_been_said(bench: Wr
     # Both sides changed, within the window only.
     changed = {text for text in without if before[text][1] != after[text][1]}
     assert changed >= {TALK[2], TALK[4]}
-    own = set(bench.writer.refresher._hasher.keywords(bench.scope.namespace_id, "Ottokar Flieder zanzibar parrots"))
+    own = set(
+        bench.writer.refresher._windows._hasher.keywords(bench.scope.namespace_id, "Ottokar Flieder zanzibar parrots")
+    )
     assert not any(str(term) in sv for term in own for _, sv in after.values())
     assert await bench.count("search_unit_fresh_1", "state = 0 AND NOT closed") == 0
     totals = (await bench.rows("SELECT units FROM namespace_statistics"))[0]["units"]

@@ -1,7 +1,7 @@
 import pytest
 
-from rearview.domain.keyword_bag import KeywordBag
-from rearview.domain.unit_projection import MAX_TERMS, KeywordStatistics, indexed_terms
+from rearview.domain.keyword_bag import MAX_TERMS, KeywordBag
+from rearview.domain.unit_projection import KeywordStatistics, indexed_terms
 
 
 def test_the_weight_of_a_bag_of_average_length_is_the_textbook_value() -> None:

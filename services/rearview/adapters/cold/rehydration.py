@@ -5,10 +5,10 @@ from collections.abc import Collection, Mapping
 from uuid import UUID
 
 from rearview.adapters.cold.cold_reader import ColdReader
-from rearview.domain.cold import ColdContent, ColdPointer
+from rearview.domain.cold import ColdContent, ColdPointer, Segment
 from rearview.domain.errors import Unavailable
 from rearview.ports.clock import Clock
-from rearview.ports.tiering import TierStore
+from rearview.ports.tiering import Restored, TierStore
 
 _MOST_ATTEMPTS = 5
 _AT_ONCE = 500
@@ -49,17 +49,38 @@ class SegmentRehydrator:
                 return found
         raise _not_there()
 
+    async def restored(self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]) -> list[Restored]:
+        """Return cold memories with their units, where they are; see `ColdContents.restored`."""
+        found: list[Restored] = []
+        missing = frozenset(memory_ids)
+        for _ in range(_MOST_ATTEMPTS):
+            pointers = await self._store.pointers(tenant_id, namespace_id, missing)
+            if not pointers:
+                return found
+            for segment, within in await self._by_segment(tenant_id, namespace_id, pointers):
+                found += await self._reader.restored(segment, within)
+            missing = frozenset(pointer.memory_id for pointer in pointers) - {one.pointer.memory_id for one in found}
+            if not missing:
+                return found
+        raise _not_there()
+
+    async def _by_segment(
+        self, tenant_id: UUID, namespace_id: UUID, pointers: Collection[ColdPointer]
+    ) -> list[tuple[Segment, list[ColdPointer]]]:
+        by_segment: dict[UUID, list[ColdPointer]] = defaultdict(list)
+        for pointer in pointers:
+            by_segment[pointer.segment_id].append(pointer)
+        segments = await self._store.segments(tenant_id, namespace_id, by_segment.keys())
+        return [(segment, by_segment[segment.segment_id]) for segment in segments]
+
     async def _from_segments(self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]) -> int:
         moved = 0
         for _ in range(_MOST_ATTEMPTS):
             pointers = await self._store.pointers(tenant_id, namespace_id, memory_ids)
             if not pointers:
                 return moved
-            by_segment: dict[UUID, list[ColdPointer]] = defaultdict(list)
-            for pointer in pointers:
-                by_segment[pointer.segment_id].append(pointer)
-            for segment in await self._store.segments(tenant_id, namespace_id, by_segment.keys()):
-                restored = await self._reader.restored(segment, by_segment[segment.segment_id])
+            for segment, within in await self._by_segment(tenant_id, namespace_id, pointers):
+                restored = await self._reader.restored(segment, within)
                 moved += await self._store.restore(
                     tenant_id, namespace_id, restored, generation=segment.generation, now=self._clock.now()
                 )

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -12,10 +12,10 @@ from rearview.adapters.postgres.event_rows import event_of
 from rearview.adapters.postgres.memory_rows import read_memories, replace_memory
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records
+from rearview.domain.episode_text import episode_text, rewritten
 from rearview.domain.event import Event
 from rearview.domain.memory import Memory
 from rearview.domain.principal import Scope
-from rearview.domain.turn_text import line
 from rearview.ports.forgetting import NotHot
 
 _SQL = load_queries("forgetting")
@@ -35,7 +35,7 @@ async def made_of_their_turns(connection: Connection, scope: Scope, memory_ids: 
         return set()
     memories = await read_memories(connection, scope.tenant_id, scope.namespace_id, memory_ids)
     turns = await _turns(connection, scope, memory_ids)
-    return {one for one, memory in memories.items() if memory.content == _text(turns[one])}
+    return {one for one, memory in memories.items() if memory.content == episode_text(turns[one])}
 
 
 async def cut_turns(
@@ -69,7 +69,7 @@ async def mend_turns(connection: Connection, scope: Scope, links: Sequence[Mappi
     own = {
         one: memory
         for one, memory in memories.items()
-        if memory.content == _text([turn for turn in turns[one] if turn.event_id not in returning])
+        if memory.content == episode_text([turn for turn in turns[one] if turn.event_id not in returning])
     }
     await connection.execute(_SQL["mend_links"], {**_place(scope), "links": as_records(links)})
     return await _rewrite(connection, scope, own, now)
@@ -79,28 +79,10 @@ async def _rewrite(connection: Connection, scope: Scope, memories: Mapping[UUID,
     turns = await _turns(connection, scope, memories.keys())
     grown = 0
     for memory_id, memory in sorted(memories.items()):
-        after = _made_of(memory, turns[memory_id], now)
+        after = rewritten(memory, turns[memory_id], now)
         grown += len(after.content.encode()) - len(memory.content.encode())
         await replace_memory(connection, scope.tenant_id, scope.namespace_id, after)
     return grown
-
-
-def _made_of(memory: Memory, turns: Sequence[Event], now: datetime) -> Memory:
-    content = _text(turns)
-    times = [turn.occurred_at for turn in turns]
-    return replace(
-        memory,
-        content=content,
-        entities=tuple(entity for entity in memory.entities if entity.text.casefold() in content.casefold()),
-        occurred_at=min(times, default=memory.occurred_at),
-        occurred_until=max(times, default=memory.occurred_until),
-        redactions=tuple(dict.fromkeys(category for turn in turns for category in turn.redactions)),
-        updated_at=now,
-    )
-
-
-def _text(turns: Sequence[Event]) -> str:
-    return "\n".join(line(turn) for turn in turns)
 
 
 async def _turns(connection: Connection, scope: Scope, memory_ids: Collection[UUID]) -> Mapping[UUID, list[Event]]:

@@ -104,7 +104,7 @@ class PostgresSessionIndex:
             await _write_session(connection, batch, written, now)
             await self._count(connection, batch, written)
             if batch.speakers:
-                await _know_speakers(connection, batch.pending.session, batch.speakers)
+                await know_speakers(connection, batch.pending.session, batch.speakers)
             await _write_consequences(connection, batch, now, breaking=written.changed)
             await refuse_if_doubted(connection, tenant_id, namespace_id, self._units.generation, batch.watch, now)
         self._observer.captured([capture.outcome for capture in batch.captures])
@@ -229,7 +229,8 @@ async def _write_session(connection: Connection, batch: IndexedBatch, facts: Fac
     )
 
 
-async def _know_speakers(connection: Connection, session: SessionKey, speakers: Mapping[int, str]) -> None:
+async def know_speakers(connection: Connection, session: SessionKey, speakers: Mapping[int, str]) -> None:
+    """Note who speaks in a session's namespace: names by their hashes."""
     known = sorted(speakers.items())
     await connection.execute(
         _SQL["know_speakers"],

@@ -1,18 +1,18 @@
 """Search units with traces of forgotten turns, in PostgreSQL."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from rearview.adapters.postgres.consequences import bump_epoch
-from rearview.adapters.postgres.database import Database, dict_rows
+from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.event_rows import event_of
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
 from rearview.adapters.postgres.unit_erasure import lower_counts
-from rearview.domain.keyword_bag import count_units
-from rearview.domain.unit_projection import MAX_TERMS, UnitProjection, indexed_terms
+from rearview.domain.keyword_bag import MAX_TERMS, count_units
+from rearview.domain.unit_projection import UnitProjection, indexed_terms
 from rearview.ports.forgetting import FreshUnit, StaleTurn, StaleUnits
 
 _SQL = load_queries("stale_units")
@@ -32,9 +32,8 @@ class PostgresStaleUnits:
             row = await (await dict_rows(connection, _SQL["stale_units"], place)).fetchone()
             if row is None:
                 return None
-            place |= {"namespace_id": row["namespace_id"], "unit_ids": row["unit_ids"]}
-            found = await (await dict_rows(connection, _SQL["windows"], place)).fetchall()
-        return StaleUnits(row["namespace_id"], tuple(row["unit_ids"]), _turns(found), tuple(row["cold"]))
+            turns = await read_windows(connection, tenant_id, row["namespace_id"], row["unit_ids"])
+        return StaleUnits(row["namespace_id"], tuple(row["unit_ids"]), turns, tuple(row["cold"]))
 
     async def replace(self, tenant_id: UUID, receipt_id: UUID, stale: StaleUnits, fresh: Sequence[FreshUnit]) -> None:
         """Replace units; see `StaleUnitStore.replace`."""
@@ -60,7 +59,12 @@ class PostgresStaleUnits:
             await connection.execute(_SQL["done"], place)
 
 
-def _turns(rows: Sequence[Mapping[str, Any]]) -> tuple[StaleTurn, ...]:
+async def read_windows(
+    connection: Connection, tenant_id: UUID, namespace_id: UUID, unit_ids: Collection[UUID]
+) -> tuple[StaleTurn, ...]:
+    """Return turns that are not forgotten, each with the kept turns within its window."""
+    place = {"tenant_id": tenant_id, "namespace_id": namespace_id, "unit_ids": list(unit_ids)}
+    rows = await (await dict_rows(connection, _SQL["windows"], place)).fetchall()
     windows: dict[UUID, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
         windows[row["unit_id"]].append(row)

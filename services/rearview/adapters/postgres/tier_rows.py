@@ -20,8 +20,8 @@ def batch_of(generation: int, rows: Sequence[Sequence[Any]], unit_rows: Collecti
     """Return the batch of rows of `cold_batch` and `read_warm`."""
     units: dict[UUID, list[ColdUnit]] = {}
     for memory_id, unit_id, occurred_at, speaker, flags, kind, vector, sparse in unit_rows:
-        terms, weights = _sparse(sparse)
-        unit = ColdUnit(unit_id, occurred_at, speaker, flags, kind, _halves(vector), terms, weights)
+        terms, weights = sparse_of(sparse)
+        unit = ColdUnit(unit_id, occurred_at, speaker, flags, kind, halves_of(vector), terms, weights)
         units.setdefault(memory_id, []).append(unit)
     memories = tuple(
         ColdMemory(memory_id, content or "", metadata, entities, first, last, tuple(units.get(memory_id, ())))
@@ -73,28 +73,31 @@ def restored_content(restored: Restored) -> dict[str, object]:
 def restored_units(restored: Restored, states: Mapping[UUID, int], now: datetime) -> list[dict[str, object]]:
     """Return records of `insert_fresh`."""
     memory_id = restored.pointer.memory_id
-    return [
-        {
-            "unit_id": unit.unit_id,
-            "memory_id": memory_id,
-            "occurred_at": unit.occurred_at,
-            "speaker": unit.speaker,
-            "flags": unit.flags,
-            "state": states[memory_id],
-            "type": unit.type,
-            "created_at": now,
-            "embedding": "[" + ",".join([f"{value:.5g}" for value in unit.embedding.tolist()]) + "]",
-            "sv": _sparse_text(unit.terms, unit.weights),
-        }
-        for unit in restored.units
-    ]
+    return [unit_record(memory_id, unit, states[memory_id], now) for unit in restored.units]
 
 
-def _halves(sent: bytes) -> NDArray[np.float16]:
+def unit_record(memory_id: UUID, unit: ColdUnit, state: int, now: datetime) -> dict[str, object]:
+    """Return a record of `insert_fresh`, bit for bit what the unit is."""
+    return {
+        "unit_id": unit.unit_id,
+        "memory_id": memory_id,
+        "occurred_at": unit.occurred_at,
+        "speaker": unit.speaker,
+        "flags": unit.flags,
+        "state": state,
+        "type": unit.type,
+        "created_at": now,
+        "embedding": "[" + ",".join([f"{value:.5g}" for value in unit.embedding.tolist()]) + "]",
+        "sv": _sparse_text(unit.terms, unit.weights),
+    }
+
+
+def halves_of(sent: bytes) -> NDArray[np.float16]:
+    """Return the vector of what `halfvec_send` sends: (d,) float16."""
     return np.frombuffer(sent, ">f2", offset=_HALFVEC_HEADER).astype(np.float16)
 
 
-def _sparse(sent: bytes) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+def sparse_of(sent: bytes) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """Return keyword hashes (from 1, as text has them) and weights of what `sparsevec_send` sends."""
     count = int.from_bytes(sent[4:8], "big")
     indices = np.frombuffer(sent, ">i4", count, _SPARSEVEC_HEADER)
