@@ -1,10 +1,11 @@
-"""Nobody gets past the door whose credential is not proven and whose role does not suffice."""
+"""Nobody gets past the door whose credential is not proven, whose role does not suffice, or who calls too often."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from rearview.gateway.authorize import Authorizer
+from rearview.gateway.authorize import Authorizer, current_credential
 from rearview.gateway.busiest_tenants import BusiestTenants
+from rearview.gateway.limits.rate_limits import RateLimits
 from rearview.rpc.call_context import current_caller
 from rearview.rpc.interceptors import CallInterceptor, IncomingCall
 
@@ -12,9 +13,10 @@ from rearview.rpc.interceptors import CallInterceptor, IncomingCall
 class AdmissionInterceptor(CallInterceptor):
     """Admits calls by the table of rules; only health, reflection and channelz are open."""
 
-    def __init__(self, authorizer: Authorizer, tenants: BusiestTenants) -> None:
+    def __init__(self, authorizer: Authorizer, tenants: BusiestTenants, rates: RateLimits) -> None:
         self._authorizer = authorizer
         self._tenants = tenants
+        self._rates = rates
 
     @asynccontextmanager
     async def around(self, call: IncomingCall) -> AsyncIterator[None]:
@@ -25,4 +27,5 @@ class AdmissionInterceptor(CallInterceptor):
             tenant_id = current_caller().tenant_id
             if tenant_id is not None:
                 self._tenants.note(tenant_id)
+            await self._rates.take(current_credential())
         yield

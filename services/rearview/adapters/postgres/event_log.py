@@ -16,6 +16,7 @@ from rearview.adapters.postgres.namespace_erasure import refuse_deleted
 from rearview.adapters.postgres.originals import keep_event_originals
 from rearview.adapters.postgres.placeholders import ask_numbers, read_numbers
 from rearview.adapters.postgres.queries import load_queries
+from rearview.adapters.postgres.quotas import QuotaCheck
 from rearview.adapters.postgres.records import as_records
 from rearview.adapters.postgres.request_ids import earlier_result, keep_result
 from rearview.domain.addition import Addition
@@ -32,8 +33,9 @@ _SQL = load_queries("event_log")
 class PostgresEventLog:
     """The `EventLog` port."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, quotas: QuotaCheck) -> None:
         self._database = database
+        self._quotas = quotas
 
     async def append(
         self,
@@ -125,6 +127,7 @@ class PostgresEventLog:
                     breaking=False,
                     addition=Addition(session_id, keywords),
                 )
+                await self._quotas.refuse_excess(connection, scope.tenant_id)
         return Appended(tuple(answer))
 
     async def end_session(self, scope: Scope, session_id: str, *, now: datetime) -> Session:
