@@ -35,6 +35,7 @@ from rearview.gateway.config import GatewayConfig
 from rearview.gateway.dependencies import Dependencies, health_probe
 from rearview.gateway.display_names import DisplayNames
 from rearview.gateway.embed_query import QueryEmbedding
+from rearview.gateway.known_parties import KnownParties
 from rearview.gateway.lifecycle_servicer import LifecycleServicer
 from rearview.gateway.limits.rate_limits import RateLimits
 from rearview.gateway.memory_servicer import MemoryServicer
@@ -285,5 +286,12 @@ async def run_gateway(
             default_requests_per_second=config.default_requests_per_second,
             burst_seconds=config.rate_burst_seconds,
         )
-        admission = AdmissionInterceptor(authorizer, BusiestTenants(process.metrics), rates)
-        await process.serve(register, admission, on_started=on_started, stop=stop, readiness=dependencies.ready)
+        admission = AdmissionInterceptor(authorizer, BusiestTenants(process.metrics), rates, KnownParties())
+        await process.serve(
+            register,
+            admission,
+            party_of=admission.party_of,
+            on_started=on_started,
+            stop=stop,
+            readiness=dependencies.ready,
+        )

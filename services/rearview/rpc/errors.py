@@ -180,7 +180,9 @@ def _made_by_grpc(code: grpc.StatusCode, details: str, dependency: str) -> Rearv
     if kind is errors.DeadlineExceeded:
         return errors.DeadlineExceeded(f"{dependency} did not answer within the deadline", stage=dependency)
     if kind is errors.Overloaded:
-        return errors.Overloaded(f"{dependency} takes no more calls at present", service=dependency)
+        return errors.Overloaded(
+            f"{dependency} takes no more calls at present", retry_after_seconds=1.0, service=dependency
+        )
     if kind is errors.FeatureNotOffered:
         return errors.FeatureNotOffered(f"{dependency} does not offer this method", feature="method")
     if kind is errors.InternalError:
