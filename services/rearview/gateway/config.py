@@ -38,6 +38,8 @@ class GatewayConfig(TokenConfig, ServicesTlsConfig, EmbedderConfig, VaultConfig,
     mutual: ClassVar[bool] = False
 
     listen: Listen = "127.0.0.1:50051"
+    # What they take together is what each of them takes longer.
+    max_running_calls: int = Field(default=16, ge=1, le=10_000)
     operator_database_url: SecretStr
     operator_key: Annotated[SecretStr, AfterValidator(_operator_key)] | None = None
     writer_address: Target
