@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
-import grpc
 import numpy as np
 import pytest
 
@@ -40,9 +40,7 @@ class SleepingReranker:
         return None
 
 
-def _recall(
-    gateway: RunningGateway, key: str, query: str
-) -> "grpc.aio.UnaryUnaryCall[object, recall_pb2.RecallResponse]":
+def _recall(gateway: RunningGateway, key: str, query: str) -> Any:
     request = recall_pb2.RecallRequest(parent="namespaces/default", query=query)
     return gateway.memories.Recall(request, metadata=bearer(key), timeout=PATIENT_SECONDS)
 

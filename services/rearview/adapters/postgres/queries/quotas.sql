@@ -1,4 +1,4 @@
 -- What a tenant may store.
 
--- name: exceeded
-SELECT quota, most, used FROM rearview_quota_exceeded(%(tenant_id)s, %(max_memories)s, %(max_bytes)s)
+-- name: refuse_excess
+SELECT rearview_refuse_excess(%(tenant_id)s, %(max_memories)s, %(max_bytes)s)
