@@ -102,6 +102,7 @@ async def overload(
     *,
     peak_seconds: float,
     seconds: float,
+    recovery_seconds: float = RECOVERY_SECONDS,
 ) -> Run:
     """Put the stack's gateway under load, whose namespace answers the questions."""
     caller = Caller(endpoints.gateway or "", endpoints.admin_key or "", namespace, questions, TIMEOUT_SECONDS)
@@ -111,7 +112,7 @@ async def overload(
         peak = max(peaks, key=lambda outcomes: outcomes.goodput)
         async with _memory(folder) as rss_mib:
             over = await caller.per_second(OVER * peak.goodput, seconds)
-        after = await caller.per_second(peak.goodput / 2, RECOVERY_SECONDS)
+        after = await caller.per_second(peak.goodput / 2, recovery_seconds)
     finally:
         await caller.close()
     return Run(peak, over, after, rss_mib)
