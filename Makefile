@@ -9,7 +9,7 @@ PROTOS := $(sort $(shell cd protos && find . -name '*.proto' | sed 's|^\./||'))
 SERVICE_PROTOS := $(sort $(shell cd protos && grep -rl '^service ' . | sed 's|^\./||'))
 GOOGLE_PROTOS = $(shell $(BIN)/python -c "import google.api, pathlib; print(pathlib.Path(google.api.__path__[0]).parents[1])")
 
-.PHONY: help venv demo test check up down bench protos isolation chart chart-tools check-chart check-monitoring images e2e-containers loadtest loadtest-tools clean
+.PHONY: help venv demo test check up down bench protos isolation chart chart-tools check-chart check-monitoring images e2e-containers loadtest loadtest-tools overload clean
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -110,6 +110,9 @@ loadtest: loadtest-tools ## Put the running stack under load; SCENARIO is smoke,
 	@mkdir -p $(LOADTEST_REPORTS)
 	$(LOADTEST_BIN)/python -m locust -f loadtest/locustfile.py --headless --scenario $(SCENARIO) \
 	  --html $(LOADTEST_REPORTS)/$(SCENARIO).html --csv $(LOADTEST_REPORTS)/$(SCENARIO)
+
+overload: venv ## Offer the running stack four times what it can answer, and hold it against its limits.
+	PYTHONPATH=. $(BIN)/python -m loadtest.overload
 
 bench: venv ## Measure append, ingest and recall on this machine; `rearview bench --help` has larger sizes.
 	$(BIN)/rearview bench append --memories 500

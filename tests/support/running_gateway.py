@@ -61,14 +61,24 @@ class RunningGateway:
     def lifecycles(self) -> "LifecycleServiceAsyncStub":
         return LifecycleServiceStub(self.channel)
 
-    async def new_tenant(self, name: str) -> str:
+    async def new_tenant(self, name: str, **quotas: int) -> str:
         """Return the secret of a new tenant's first admin key."""
         created = await self.tenants.CreateTenant(
-            tenant_pb2.CreateTenantRequest(tenant_id=name), metadata=bearer(OPERATOR_KEY)
+            tenant_pb2.CreateTenantRequest(
+                tenant_id=name, tenant=tenant_pb2.Tenant(quotas=tenant_pb2.Quotas(**quotas))
+            ),
+            metadata=bearer(OPERATOR_KEY),
         )
         return created.secret
 
-    async def new_key(self, admin: str, principal: str, role: str = "WRITE", namespaces: tuple[str, ...] = ()) -> str:
+    async def new_key(
+        self,
+        admin: str,
+        principal: str,
+        role: str = "WRITE",
+        namespaces: tuple[str, ...] = (),
+        requests_per_second: int = 0,
+    ) -> str:
         """Return the secret of a new key."""
         created = await self.tenants.CreateApiKey(
             tenant_pb2.CreateApiKeyRequest(
@@ -76,6 +86,7 @@ class RunningGateway:
                     principal=principal,
                     role=tenant_pb2.PrincipalRole.Value(f"PRINCIPAL_ROLE_{role}"),
                     namespaces=[f"namespaces/{name}" for name in namespaces],
+                    requests_per_second=requests_per_second,
                 )
             ),
             metadata=bearer(admin),

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 KEY_VARIABLE = "REARVIEW_API_KEY"
 CA_VARIABLE = "REARVIEW_GATEWAY_CA_FILE"
+CERTIFICATE_VARIABLE = "REARVIEW_GATEWAY_CERT_FILE"
+CERTIFICATE_KEY_VARIABLE = "REARVIEW_GATEWAY_KEY_FILE"
 CALL_TIMEOUT_SECONDS = 30.0
 
 GatewayOption = Annotated[
@@ -45,15 +47,24 @@ def connected(
 
 def _client(gateway: str | None, data_dir: Path | None, namespace: str) -> Client:
     from rearview.client import Client
+    from rearview.client.connection import certificates_in
 
     if gateway:
-        ca_file = os.environ.get(CA_VARIABLE)
+        authorities, own = certificates_in(
+            _file(CA_VARIABLE), _file(CERTIFICATE_VARIABLE), _file(CERTIFICATE_KEY_VARIABLE)
+        )
         return Client.connect(
             gateway,
             os.environ.get(KEY_VARIABLE, ""),
             namespace=namespace,
             timeout_seconds=CALL_TIMEOUT_SECONDS,
-            root_certificates=Path(ca_file).read_bytes() if ca_file else None,
+            root_certificates=authorities,
+            client_certificate=own,
         )
     endpoints = DataFolder.choose(data_dir, os.environ).endpoints_file
     return Client.from_endpoints(endpoints, key="admin", namespace=namespace, timeout_seconds=CALL_TIMEOUT_SECONDS)
+
+
+def _file(variable: str) -> Path | None:
+    path = os.environ.get(variable)
+    return Path(path) if path else None

@@ -45,6 +45,9 @@ def create(
         list[str] | None, typer.Option("--namespace", "-n", help="Only there, of all it may reach; may be repeated.")
     ] = None,
     expires_at: Annotated[str | None, typer.Option(help=f"When it ends; never if not given. {TIME_HELP}")] = None,
+    requests_per_second: Annotated[
+        int, typer.Option(min=0, help="How often it may be used; 0: as often as its tenant may call.")
+    ] = 0,
     gateway: GatewayOption = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
@@ -57,7 +60,11 @@ def create(
     """
     with connected(gateway, data_dir, as_json=as_json) as client:
         created = client.create_api_key(
-            principal, role, namespaces=namespaces or (), expires_at=moment(expires_at, "expires_at")
+            principal,
+            role,
+            namespaces=namespaces or (),
+            expires_at=moment(expires_at, "expires_at"),
+            requests_per_second=requests_per_second,
         )
     _print_new(created, as_json)
 

@@ -11,6 +11,7 @@ from rearview.client.call import Defaults
 from rearview.client.connection import (
     DEFAULT_ENDPOINTS,
     DEFAULT_TIMEOUT_SECONDS,
+    ClientCertificate,
     Connection,
     KeyKind,
     checked_defaults,
@@ -51,14 +52,18 @@ class ConnectedCaller(Caller[Channel], ABC):
         namespace: str = "default",
         timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
         root_certificates: bytes | None = None,
+        client_certificate: ClientCertificate | None = None,
     ) -> Self:
         """Return a client for `host:port` (plain) or `https://host:port` (TLS); connecting waits for the first call.
 
+        `client_certificate` is for gateways that ask for one; it is kept as it is while the client is open.
+
         Raises:
-            InvalidFields: the endpoint, the key or the time-out cannot be right.
+            InvalidFields: the endpoint, the key, the certificate or the time-out cannot be right.
         """
         return cls._open(
-            connection_to(endpoint, api_key, root_certificates), checked_defaults(namespace, timeout_seconds)
+            connection_to(endpoint, api_key, root_certificates, client_certificate),
+            checked_defaults(namespace, timeout_seconds),
         )
 
     @classmethod
@@ -85,6 +90,7 @@ class ConnectedCaller(Caller[Channel], ABC):
         namespace: str = "default",
         timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
         root_certificates: bytes | None = None,
+        client_certificate: ClientCertificate | None = None,
     ) -> Self:
         """Return a client that proves nobody, whose channel serves many keys: see `with_options`.
 
@@ -92,7 +98,8 @@ class ConnectedCaller(Caller[Channel], ABC):
             InvalidFields: the endpoint or the time-out cannot be right.
         """
         return cls._open(
-            connection_without_key(endpoint, root_certificates), checked_defaults(namespace, timeout_seconds)
+            connection_without_key(endpoint, root_certificates, client_certificate),
+            checked_defaults(namespace, timeout_seconds),
         )
 
     def with_options(

@@ -9,12 +9,17 @@ import grpc
 
 from rearview.client.call import Defaults
 from rearview.domain.errors import invalid_field
+from rearview.rpc.certificates import check_pair
 
 DEFAULT_TIMEOUT_SECONDS = 10.0
 DEFAULT_ENDPOINTS = ".rearview/endpoints.json"
 
 KeyKind = Literal["api", "admin", "operator"]
 """The agent's key, which reads and writes; the tenant admin's; the operator's."""
+
+
+ClientCertificate = tuple[bytes, bytes]
+"""Whoever calls a gateway that asks for it: the certificate with the intermediate ones, and its key; PEM."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +40,55 @@ class Connection:
         return replace(self, api_key=_checked_key(api_key))
 
 
-def connection_to(endpoint: str, api_key: str, root_certificates: bytes | None) -> Connection:
+def connection_to(
+    endpoint: str,
+    api_key: str,
+    root_certificates: bytes | None = None,
+    client_certificate: ClientCertificate | None = None,
+) -> Connection:
     """Return the connection to `host:port`, `http://host:port` (plain) or `https://host:port` (TLS).
 
     Raises:
-        InvalidFields: the endpoint is none of these, or the key cannot be one.
+        InvalidFields: the endpoint is none of these, or the key or the certificate cannot be one.
     """
-    return connection_without_key(endpoint, root_certificates).of_key(api_key)
+    return connection_without_key(endpoint, root_certificates, client_certificate).of_key(api_key)
 
 
-def connection_without_key(endpoint: str, root_certificates: bytes | None) -> Connection:
-    """Return the connection that proves nobody. Raises: InvalidFields: the endpoint is none of `connection_to`."""
+def connection_without_key(
+    endpoint: str, root_certificates: bytes | None = None, client_certificate: ClientCertificate | None = None
+) -> Connection:
+    """Return the connection that brings no key. Raises as `connection_to`."""
     scheme, found, rest = endpoint.partition("://")
     address = (rest if found else endpoint).rstrip("/")
-    secure = scheme == "https" if found else root_certificates is not None
+    secure = scheme == "https" if found else bool(root_certificates or client_certificate)
     if found and scheme not in ("http", "https"):
         raise invalid_field("endpoint", f"the scheme {scheme!r} is none of http, https")
     host, colon, port = address.rpartition(":")
     if not (host and colon and port.isascii() and port.isdigit()) or "/" in address or not address.isprintable():
         raise invalid_field("endpoint", "must be host:port, with http:// or https:// before it or not")
-    return Connection(address, "", grpc.ssl_channel_credentials(root_certificates) if secure else None)
+    if not secure:
+        if client_certificate:
+            raise invalid_field("client_certificate", "is of no use without TLS; connect to https://host:port")
+        return Connection(address, "")
+    chain, private_key = client_certificate or (None, None)
+    if chain is not None and private_key is not None:
+        check_pair(chain, private_key, "client_certificate[0]", "client_certificate[1]")
+    return Connection(address, "", grpc.ssl_channel_credentials(root_certificates, private_key, chain))
+
+
+def certificates_in(
+    ca_file: Path | None, cert_file: Path | None, key_file: Path | None
+) -> tuple[bytes | None, ClientCertificate | None]:
+    """Return what is in the files of authorities and of one's own certificate and key, where they are given.
+
+    Raises:
+        OSError: one cannot be read.
+        InvalidFields: there is a certificate without a key, or the reverse.
+    """
+    if (cert_file is None) != (key_file is None):
+        raise invalid_field("client_certificate", "takes both, a certificate and its key")
+    own = None if cert_file is None or key_file is None else (cert_file.read_bytes(), key_file.read_bytes())
+    return ca_file.read_bytes() if ca_file else None, own
 
 
 def connection_from_file(path: str | Path, key: KeyKind) -> Connection:
@@ -72,7 +106,7 @@ def connection_from_file(path: str | Path, key: KeyKind) -> Connection:
         ) from error
     if not isinstance(endpoint, str) or not isinstance(api_key, str):
         raise invalid_field("path", f"{path} names no gateway or no {key} key; is the stack running?")
-    return connection_to(endpoint, api_key, None)
+    return connection_to(endpoint, api_key)
 
 
 def _checked_key(api_key: str) -> str:

@@ -91,11 +91,13 @@ def create_api_key(
     *,
     namespaces: Sequence[str] = (),
     expires_at: datetime | None = None,
+    requests_per_second: int = 0,
     request_id: str | UUID | None = None,
 ) -> Call[tenant_pb2.CreateApiKeyResponse]:
     """Create a key for a principal with the role read, write or admin; the secret is in the answer. Admin.
 
-    Not repeated by itself: only the first answer holds the secret.
+    `requests_per_second` limits it beside its tenant's limit. Not repeated by itself: only the first answer holds the
+    secret.
     """
     request = tenant_pb2.CreateApiKeyRequest(
         api_key=tenant_pb2.ApiKey(
@@ -103,6 +105,7 @@ def create_api_key(
             role=_role(role),
             namespaces=[namespace_name(defaults, namespace) for namespace in namespaces],
             expire_time=time_message(expires_at, "expires_at"),
+            requests_per_second=requests_per_second,
         ),
         request_id=request_id_text(request_id),
     )

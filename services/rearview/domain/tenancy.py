@@ -22,7 +22,7 @@ class Visibility(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Quotas:
-    """How much a tenant may use; 0 means no limit."""
+    """How much a tenant may use; 0 means the platform's default, which may be no limit."""
 
     requests_per_second: int = 0
     max_memories: int = 0
@@ -48,7 +48,8 @@ class Tenant:
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A credential without its secret. `namespaces` empty means wherever the principal has access."""
+    """A credential without its secret. `namespaces` empty means wherever the principal has access; no
+    `requests_per_second` means those of its tenant only."""
 
     key_id: str
     principal: str
@@ -57,6 +58,7 @@ class ApiKey:
     namespaces: tuple[str, ...] = ()
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
+    requests_per_second: int = 0
 
 
 @dataclass(frozen=True, slots=True)

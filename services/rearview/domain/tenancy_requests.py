@@ -28,6 +28,7 @@ class NewApiKey:
     role: Role
     namespaces: tuple[str, ...] = ()
     expires_at: datetime | None = None
+    requests_per_second: int = 0
     request: RequestKey | None = None
 
 

@@ -21,6 +21,7 @@ from rearview.adapters.postgres.policies import PostgresPolicyStore
 from rearview.adapters.postgres.tenancy import PostgresTenantStore
 from rearview.adapters.redis.answer_cache import RedisAnswerCache
 from rearview.adapters.redis.connection import RedisConnection
+from rearview.adapters.redis.rate_limiter import RedisRateLimiter
 from rearview.gateway.access_rules import ACCESS_RULES, ServiceName
 from rearview.gateway.admission_interceptor import AdmissionInterceptor
 from rearview.gateway.all_violations import AllViolations
@@ -34,7 +35,9 @@ from rearview.gateway.config import GatewayConfig
 from rearview.gateway.dependencies import Dependencies, health_probe
 from rearview.gateway.display_names import DisplayNames
 from rearview.gateway.embed_query import QueryEmbedding
+from rearview.gateway.known_parties import KnownParties
 from rearview.gateway.lifecycle_servicer import LifecycleServicer
+from rearview.gateway.limits.rate_limits import RateLimits
 from rearview.gateway.memory_servicer import MemoryServicer
 from rearview.gateway.namespace_servicer import NamespaceServicer
 from rearview.gateway.tenant_servicer import TenantServicer
@@ -73,19 +76,25 @@ SERVED = tuple(
 """The full names of the services of the public API."""
 
 
-async def _open_cache(
+async def _open_redis(config: GatewayConfig, metrics: Metrics, stack: AsyncExitStack) -> RedisConnection | None:
+    if config.redis_url is None:
+        return None
+    redis = await stack.enter_async_context(RedisConnection(config.redis_url.get_secret_value(), decode=False))
+    metrics.pools.add("redis", redis.figures)
+    return redis
+
+
+def _cache_of(
     config: GatewayConfig,
+    redis: RedisConnection | None,
     database: Database,
     model: Embedder,
     embedding: QueryEmbedding,
     clock: Clock,
     metrics: Metrics,
-    stack: AsyncExitStack,
 ) -> CachedRecall | None:
-    if config.redis_url is None or config.cache_seconds == 0:
+    if redis is None or config.cache_seconds == 0:
         return None
-    redis = await stack.enter_async_context(RedisConnection(config.redis_url.get_secret_value(), decode=False))
-    metrics.pools.add("redis", redis.figures)
     generation, canonicaliser = model.generation, LexiconCanonicaliser()
     canonicaliser.canonical("rearview 记忆")  # reads the lexicon; no caller should wait for it
     return CachedRecall(
@@ -208,7 +217,8 @@ async def run_gateway(
         )
         stack.push_async_callback(embedding.close)
 
-        cache = await _open_cache(config, database, model, embedding, clock, process.metrics, stack)
+        redis = await _open_redis(config, process.metrics, stack)
+        cache = _cache_of(config, redis, database, model, embedding, clock, process.metrics)
         tokens = await _open_tokens(config, clock, process.metrics, stack)
         operator_key = config.operator_key.get_secret_value() if config.operator_key else None
         authorizer = Authorizer(
@@ -270,5 +280,18 @@ async def run_gateway(
             behind={name.value: health_probe(channel) for name, channel in channels.items()},
             metrics=process.metrics,
         )
-        admission = AdmissionInterceptor(authorizer, BusiestTenants(process.metrics))
-        await process.serve(register, admission, on_started=on_started, stop=stop, readiness=dependencies.ready)
+        rates = RateLimits(
+            None if redis is None else RedisRateLimiter(redis),
+            process.metrics,
+            default_requests_per_second=config.default_requests_per_second,
+            burst_seconds=config.rate_burst_seconds,
+        )
+        admission = AdmissionInterceptor(authorizer, BusiestTenants(process.metrics), rates, KnownParties())
+        await process.serve(
+            register,
+            admission,
+            party_of=admission.party_of,
+            on_started=on_started,
+            stop=stop,
+            readiness=dependencies.ready,
+        )

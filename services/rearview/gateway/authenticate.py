@@ -24,13 +24,17 @@ _NO_HASH = bytes(32)
 @dataclass(frozen=True, slots=True)
 class Credential:
     """Whom a proven credential speaks for. `tenant_id` is None for the operator only; `namespaces` empty means wherever
-    the principal has access; `grants` is access that the credential brings beside what is stored."""
+    the principal has access; `grants` is access that the credential brings beside what is stored. Of the
+    requests a second that its tenant and its key may make, 0 is not set; a token has no `key_id`."""
 
     tenant_id: UUID | None
     principal: str
     role: Role
     namespaces: tuple[str, ...] = ()
     grants: Mapping[str, Access] = field(default_factory=dict)
+    key_id: str = ""
+    requests_per_second: int = 0
+    key_requests_per_second: int = 0
 
     def reader(self) -> Reader:
         """Return whose access to namespaces is asked about. Raises: RoleInsufficient: the operator reaches none."""
@@ -88,7 +92,14 @@ class Authenticator:
             raise bad_claim("tenant", "names no tenant")
         if tenant.disabled:
             raise TenantDisabled("the tenant is disabled")
-        return Credential(tenant.tenant_id, identity.principal, identity.role, identity.namespaces, identity.grants)
+        return Credential(
+            tenant.tenant_id,
+            identity.principal,
+            identity.role,
+            identity.namespaces,
+            identity.grants,
+            requests_per_second=tenant.requests_per_second,
+        )
 
     async def _of_key(self, key: PresentedKey) -> Credential:
         presented_hash = hash_secret(key.secret)
@@ -100,7 +111,7 @@ class Authenticator:
         matching = _matching(stored, presented_hash)
         if matching is None:
             raise invalid_credential()
-        return _usable(matching, self._clock.now())
+        return _usable(key.key_id, matching, self._clock.now())
 
 
 def _matching(stored: Iterable[StoredCredential], presented_hash: bytes) -> StoredCredential | None:
@@ -114,11 +125,19 @@ def _matching(stored: Iterable[StoredCredential], presented_hash: bytes) -> Stor
     return found
 
 
-def _usable(stored: StoredCredential, now: datetime) -> Credential:
+def _usable(key_id: str, stored: StoredCredential, now: datetime) -> Credential:
     if stored.revoked_at is not None:
         raise invalid_credential()
     if stored.expires_at is not None and stored.expires_at <= now:
         raise CredentialExpired("the credential has expired", expire_time=stored.expires_at.isoformat())
     if stored.tenant_disabled:
         raise TenantDisabled("the tenant is disabled")
-    return Credential(stored.tenant_id, stored.principal, stored.role, stored.namespaces)
+    return Credential(
+        stored.tenant_id,
+        stored.principal,
+        stored.role,
+        stored.namespaces,
+        key_id=key_id,
+        requests_per_second=stored.requests_per_second,
+        key_requests_per_second=stored.key_requests_per_second,
+    )

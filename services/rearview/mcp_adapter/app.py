@@ -5,12 +5,13 @@ import json
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from typing import Any
 
 import uvicorn
 from mcp.server.stdio import stdio_server
 
 from rearview.client import AsyncClient
+from rearview.client.connection import certificates_in
 from rearview.domain.errors import invalid_field
 from rearview.mcp_adapter.agents import Agents
 from rearview.mcp_adapter.call_telemetry import CallTelemetry
@@ -59,7 +60,7 @@ async def _run_http(config: McpConfig, telemetry: CallTelemetry) -> None:
         config.gateway or str(_endpoints(config)["gateway"]),
         namespace=config.namespace,
         timeout_seconds=config.mcp_call_timeout_seconds,
-        root_certificates=_certificates(config),
+        **_certificates(config),
     )
     async with gateway:
         agents = Agents(gateway, callers_bring_keys=True)
@@ -99,7 +100,7 @@ def _own_client(config: McpConfig) -> AsyncClient:
         key,
         namespace=config.namespace,
         timeout_seconds=config.mcp_call_timeout_seconds,
-        root_certificates=_certificates(config),
+        **_certificates(config),
     )
 
 
@@ -117,5 +118,6 @@ def _endpoints(config: McpConfig) -> Mapping[str, object]:
     return content
 
 
-def _certificates(config: McpConfig) -> bytes | None:
-    return Path(config.gateway_ca_file).read_bytes() if config.gateway_ca_file else None
+def _certificates(config: McpConfig) -> Any:
+    authorities, own = certificates_in(config.gateway_ca_file, config.gateway_cert_file, config.gateway_key_file)
+    return {"root_certificates": authorities, "client_certificate": own}

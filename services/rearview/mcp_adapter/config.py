@@ -17,6 +17,8 @@ class McpConfig(Settings):
     Attributes:
         gateway: `host:port`, or `https://host:port`; without it the endpoints file says where.
         gateway_ca_file: root certificates of the gateway, PEM; without it those of the system.
+        gateway_cert_file, gateway_key_file: the adapter's own certificate and its key, PEM, for a gateway that asks its
+            callers for one; read when the adapter starts.
         api_key: the key of the agent on stdio; without it the endpoints file's. Callers over HTTP bring their own.
         endpoints_file: what a one-machine stack wrote down.
         namespace: where calls go that name none.
@@ -36,6 +38,8 @@ class McpConfig(Settings):
 
     gateway: str | None = None
     gateway_ca_file: Path | None = None
+    gateway_cert_file: Path | None = None
+    gateway_key_file: Path | None = Field(default=None, validate_default=True)
     api_key: SecretStr | None = None
     endpoints_file: Path = Path(DEFAULT_ENDPOINTS)
     namespace: str = Field(default="default", min_length=1)
@@ -51,6 +55,13 @@ class McpConfig(Settings):
     mcp_max_concurrent_requests: int = Field(default=1_024, ge=1, le=100_000)
     mcp_metrics_port: int | None = Field(default=None, ge=0, le=65_535)
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    @field_validator("gateway_key_file")
+    @classmethod
+    def _key_goes_with_a_certificate(cls, key: Path | None, info: ValidationInfo) -> Path | None:
+        if "gateway_cert_file" in info.data and (key is None) != (info.data["gateway_cert_file"] is None):
+            raise ValueError("is needed with REARVIEW_GATEWAY_CERT_FILE, and only with it")
+        return key
 
     @field_validator("mcp_allowed_hosts")
     @classmethod

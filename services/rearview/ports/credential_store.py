@@ -11,7 +11,8 @@ from rearview.domain.principal import Role
 
 @dataclass(frozen=True, slots=True)
 class StoredCredential:
-    """A key as it is stored. `namespaces` empty means wherever the principal has access."""
+    """A key as it is stored. `namespaces` empty means wherever the principal has access; of requests a second, the
+    tenant's and the key's own, 0 is no limit."""
 
     tenant_id: UUID
     tenant_disabled: bool
@@ -22,6 +23,7 @@ class StoredCredential:
     namespaces: tuple[str, ...]
     expires_at: datetime | None
     revoked_at: datetime | None
+    key_requests_per_second: int = 0
 
 
 @dataclass(frozen=True, slots=True)

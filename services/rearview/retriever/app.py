@@ -72,10 +72,13 @@ async def run_retriever(
     config: RetrieverConfig,
     *,
     clock: Clock | None = None,
+    reranker: Reranker | None = None,
     on_started: Callable[[int], None] | None = None,
     stop: asyncio.Event | None = None,
 ) -> None:
     """Serve the internal API until SIGTERM, SIGINT or `stop`; then drain and close everything in reverse order.
+
+    `reranker` (closed here) stands in for the configured one.
 
     Raises:
         ModelError: the configured reranker cannot be opened.
@@ -110,7 +113,8 @@ async def run_retriever(
         pools.add("postgresql_sampling", reading_vectors.figures)
         pools.add("redis", redis.figures)
         reranking = RerankMetrics(process.metrics)
-        reranker = await asyncio.to_thread(open_reranker, _reranker_settings(config))
+        if reranker is None:
+            reranker = await asyncio.to_thread(open_reranker, _reranker_settings(config))
         if reranker is not None:
             reranker = MeasuredReranker(reranker, reranking)
             stack.push_async_callback(reranker.close)

@@ -76,13 +76,22 @@ class CertificateFiles:
             _read(self._cert_file.read_bytes, self._cert_file),
             _read(self._key_file.read_bytes, self._key_file),
         )
-        if _public_key_of(self._key_file, key) != _certified_key(self._cert_file, chain):
-            raise invalid_field(str(self._key_file), f"is not the key of the certificate in {self._cert_file}")
+        check_pair(chain, key, str(self._cert_file), str(self._key_file))
         authorities = None
         if self._ca_file is not None:
             authorities = _read(self._ca_file.read_bytes, self._ca_file)
-            _certified_key(self._ca_file, authorities)
+            _certified_key(str(self._ca_file), authorities)
         return Certificates(chain, key, authorities)
+
+
+def check_pair(chain: bytes, key: bytes, chain_name: str, key_name: str) -> None:
+    """Check a certificate and its key, PEM, under the names by which errors call them.
+
+    Raises:
+        InvalidFields: one is not what it should be, or the key is of another certificate.
+    """
+    if _public_key_of(key_name, key) != _certified_key(chain_name, chain):
+        raise invalid_field(key_name, f"is not the key of the certificate in {chain_name}")
 
 
 def _read(how: Callable[[], T], file: Path) -> T:
@@ -92,20 +101,20 @@ def _read(how: Callable[[], T], file: Path) -> T:
         raise invalid_field(str(file), f"cannot be read: {error.strerror}") from error
 
 
-def _certified_key(file: Path, pem: bytes) -> bytes:
+def _certified_key(name: str, pem: bytes) -> bytes:
     """Return the public key (DER) that the first certificate is about."""
     try:
         return _encoded(load_pem_x509_certificates(pem)[0].public_key())
     except (ValueError, IndexError, UnsupportedAlgorithm) as error:
-        raise invalid_field(str(file), "holds no certificate in PEM") from error
+        raise invalid_field(name, "holds no certificate in PEM") from error
 
 
-def _public_key_of(file: Path, pem: bytes) -> bytes:
+def _public_key_of(name: str, pem: bytes) -> bytes:
     """Return the public key (DER) of a private one."""
     try:
         return _encoded(load_pem_private_key(pem, password=None).public_key())
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise invalid_field(str(file), "holds no unencrypted private key in PEM") from error
+        raise invalid_field(name, "holds no unencrypted private key in PEM") from error
 
 
 def _encoded(key: PublicKeyTypes) -> bytes:

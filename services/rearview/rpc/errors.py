@@ -1,7 +1,8 @@
 """Domain errors on the wire and back, so that the tree crosses every hop unchanged.
 
-An error travels as `google.rpc.Status` with `ErrorInfo` (reason, domain, metadata), `BadRequest` for field violations
-and `RetryInfo`. What grpc itself reports (nobody listens, deadline, message size) comes back as the same tree.
+An error travels as `google.rpc.Status` with `ErrorInfo` (reason, domain, metadata), `BadRequest` for field violations,
+`QuotaFailure` for limits, and `RetryInfo`. What grpc itself reports (nobody listens, deadline, message size) comes back
+as the same tree.
 """
 
 import re
@@ -62,6 +63,8 @@ _CLASS_OF_CODE: dict[int, type[RearviewError]] = {
 # grpc's own words; the sides are those of the transport, so CLIENT is the caller.
 _TOO_LARGE = re.compile(r"(?:(CLIENT|SERVER): )?(Sent|Received) message larger than max \((\d+) vs\. (\d+)\)")
 
+_WHOLE = re.compile(r"[0-9]{1,18}")
+
 
 def _tree(root: type[RearviewError]) -> Iterator[type[RearviewError]]:
     yield root
@@ -102,6 +105,8 @@ def to_status(error: RearviewError) -> status_pb2.Status:
         retry = error_details_pb2.RetryInfo()
         retry.retry_delay.FromNanoseconds(round(max(error.retry_after_seconds, 0.0) * 1e9))
         _add(status, retry)
+    if isinstance(error, errors.RateLimited | errors.QuotaExceeded):
+        _add(status, _quota_failure(error))
     if isinstance(error, errors.InvalidFields):
         _add(status, _bad_request(error.violations, _MAX_DETAILS_BYTES - status.ByteSize()))
     return status
@@ -175,7 +180,9 @@ def _made_by_grpc(code: grpc.StatusCode, details: str, dependency: str) -> Rearv
     if kind is errors.DeadlineExceeded:
         return errors.DeadlineExceeded(f"{dependency} did not answer within the deadline", stage=dependency)
     if kind is errors.Overloaded:
-        return errors.Overloaded(f"{dependency} takes no more calls at present", service=dependency)
+        return errors.Overloaded(
+            f"{dependency} takes no more calls at present", retry_after_seconds=1.0, service=dependency
+        )
     if kind is errors.FeatureNotOffered:
         return errors.FeatureNotOffered(f"{dependency} does not offer this method", feature="method")
     if kind is errors.InternalError:
@@ -195,6 +202,19 @@ def _bad_request(violations: tuple[FieldViolation, ...], room_bytes: int) -> err
             break
         listed.field_violations.append(entry)
     return listed
+
+
+def _quota_failure(error: RearviewError) -> error_details_pb2.QuotaFailure:
+    limited = error.metadata
+    limit = limited.get("limit", "")
+    failure = error_details_pb2.QuotaFailure()
+    failure.violations.add(
+        subject=limited.get("subject", "tenant"),
+        description=_shortened(error.message),
+        quota_id=limited.get("quota", ""),
+        quota_value=int(limit) if _WHOLE.fullmatch(limit) else 0,
+    )
+    return failure
 
 
 def _status_in(metadata: object) -> status_pb2.Status | None:

@@ -168,7 +168,9 @@ def _options(max_message_bytes: int) -> list[tuple[str, int]]:
         ("grpc.so_reuseport", 0),
         ("grpc.keepalive_time_ms", 60_000),
         ("grpc.keepalive_timeout_ms", 20_000),
+        # Who pings more often is disconnected at the third ping that comes too soon.
         ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+        ("grpc.http2.max_ping_strikes", 2),
         ("grpc.keepalive_permit_without_calls", 1),
         # Connections end now and then, so that clients find replicas that were added later.
         ("grpc.max_connection_age_ms", 30 * 60_000),

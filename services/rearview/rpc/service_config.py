@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 
 from rearview.domain.redaction import VaultKey, parse_vault_keys
+from rearview.rpc.call_gate import GateLimits
 from rearview.rpc.internal_keys import MIN_KEY_BYTES, InternalKeys, parse_internal_keys
 from rearview.rpc.settings import ENVIRONMENT_PREFIX, Settings
 from rearview.rpc.tls_config import ServedTlsConfig
@@ -42,7 +43,11 @@ class ServiceConfig(ServedTlsConfig):
             transaction another connection and does not know of them.
         internal_key: signs and checks the identities that go from service to service, and signs page tokens; 32 bytes
             or more. Two, separated by a comma, while it is replaced: the first signs, both are accepted.
-        max_concurrent_calls: further calls are refused.
+        max_running_calls: so many calls are worked on at a time, and a quarter as many streams beside them.
+        max_waiting_calls: so many more wait for their turn; further ones are refused.
+        call_wait_seconds: how long a call waits for its turn; then it is refused.
+        max_concurrent_calls: a last bound on all open calls, kept by grpc itself, which does not say when to come
+            back.
         drain_seconds: how long calls under way may take to finish when the service stops.
     """
 
@@ -51,10 +56,18 @@ class ServiceConfig(ServedTlsConfig):
     max_connections: int = Field(default=10, ge=1, le=1_000)
     prepared_statements: bool = True
     internal_key: Annotated[SecretStr, AfterValidator(_internal_key)]
+    max_running_calls: int = Field(default=32, ge=1, le=10_000)
+    max_waiting_calls: int = Field(default=128, ge=0, le=100_000)
+    call_wait_seconds: float = Field(default=1.0, gt=0, le=60)
     max_concurrent_calls: int = Field(default=1_000, ge=1, le=100_000)
     drain_seconds: float = Field(default=10.0, ge=0, le=600)
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"
+
+    @property
+    def gate_limits(self) -> GateLimits:
+        """How many calls are served at a time."""
+        return GateLimits(self.max_running_calls, self.max_waiting_calls, self.call_wait_seconds)
 
     @property
     def internal_keys(self) -> InternalKeys:

@@ -12,10 +12,13 @@ import grpc.aio
 from pydantic import ValidationError
 
 from rearview.domain.errors import RearviewError
+from rearview.rpc.call_context import current_caller
 from rearview.rpc.certificates import CertificateFiles
 from rearview.rpc.interceptors import (
     AccessLogInterceptor,
     ErrorInterceptor,
+    IncomingCall,
+    LoadSheddingInterceptor,
     MetricsInterceptor,
     RefusedStreamInterceptor,
     TracingInterceptor,
@@ -46,20 +49,23 @@ class ServiceProcess:
     async def serve(
         self,
         register: Callable[[grpc.aio.Server], Sequence[str]],
-        admission: grpc.aio.ServerInterceptor,
+        identity: grpc.aio.ServerInterceptor,
         *,
+        party_of: Callable[[IncomingCall], str] | None = None,
         on_started: Callable[[int], None] | None = None,
         stop: asyncio.Event | None = None,
         readiness: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
         """Serve until SIGTERM, SIGINT or `stop`, then drain; see `rpc.server.serve`.
 
-        `admission` decides who may call; errors, traces, metrics and the access log stand around it.
+        `identity` proves who calls; errors, traces, metrics and the access log stand around it, and within it calls
+        wait for the turn of their tenant. With `party_of` they wait before it, for the turn of whom it names.
 
         Raises:
             InvalidFields: the certificate files are no good.
             Unavailable: the address cannot be bound.
         """
+        shedding = LoadSheddingInterceptor(self.service, self.config.gate_limits, self.metrics, party_of or _tenant_of)
         await serve(
             service=self.service,
             listen=self.config.listen,
@@ -72,7 +78,7 @@ class ServiceProcess:
                 TracingInterceptor(self.tracing),
                 MetricsInterceptor(RequestMetrics(self.metrics)),
                 AccessLogInterceptor(),
-                admission,
+                *((identity, shedding) if party_of is None else (shedding, identity)),
             ],
             drain_seconds=self.config.drain_seconds,
             max_concurrent_calls=self.config.max_concurrent_calls,
@@ -80,6 +86,10 @@ class ServiceProcess:
             stop=stop,
             readiness=readiness,
         )
+
+
+def _tenant_of(_: IncomingCall) -> str:
+    return str(current_caller().tenant_id or "")
 
 
 def _credentials(config: ServiceConfig) -> grpc.ServerCredentials | None:

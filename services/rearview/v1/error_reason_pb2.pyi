@@ -69,9 +69,13 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_NAMESPACE_NOT_EMPTY: _ErrorReason.ValueType  # 63
     """FAILED_PRECONDITION. The namespace still holds memories; set `force`. Metadata: `resource_name`."""
     ERROR_REASON_RATE_LIMITED: _ErrorReason.ValueType  # 70
-    """RESOURCE_EXHAUSTED. The tenant's rate limit is reached; `RetryInfo` says when to come back. Metadata: `limit`."""
+    """RESOURCE_EXHAUSTED. The rate limit of the tenant or of the key (`subject`) is reached; `RetryInfo` says when to come
+    back, `QuotaFailure` names the limit. Metadata: `limit`, `quota`, `subject`.
+    """
     ERROR_REASON_QUOTA_EXCEEDED: _ErrorReason.ValueType  # 71
-    """RESOURCE_EXHAUSTED. A quota of the tenant is used up. Metadata: `quota`, `limit`, `used`."""
+    """RESOURCE_EXHAUSTED. The request would take the tenant beyond a quota, to `used`; nothing was stored. `QuotaFailure`
+    names the quota. Metadata: `quota`, `limit`, `used`.
+    """
     ERROR_REASON_OVERLOADED: _ErrorReason.ValueType  # 72
     """RESOURCE_EXHAUSTED. The service sheds load; `RetryInfo` says when to come back. Metadata: `service`."""
     ERROR_REASON_DEPENDENCY_UNAVAILABLE: _ErrorReason.ValueType  # 80
@@ -139,9 +143,13 @@ ERROR_REASON_EMBEDDING_GENERATION_MISMATCH: ErrorReason.ValueType  # 62
 ERROR_REASON_NAMESPACE_NOT_EMPTY: ErrorReason.ValueType  # 63
 """FAILED_PRECONDITION. The namespace still holds memories; set `force`. Metadata: `resource_name`."""
 ERROR_REASON_RATE_LIMITED: ErrorReason.ValueType  # 70
-"""RESOURCE_EXHAUSTED. The tenant's rate limit is reached; `RetryInfo` says when to come back. Metadata: `limit`."""
+"""RESOURCE_EXHAUSTED. The rate limit of the tenant or of the key (`subject`) is reached; `RetryInfo` says when to come
+back, `QuotaFailure` names the limit. Metadata: `limit`, `quota`, `subject`.
+"""
 ERROR_REASON_QUOTA_EXCEEDED: ErrorReason.ValueType  # 71
-"""RESOURCE_EXHAUSTED. A quota of the tenant is used up. Metadata: `quota`, `limit`, `used`."""
+"""RESOURCE_EXHAUSTED. The request would take the tenant beyond a quota, to `used`; nothing was stored. `QuotaFailure`
+names the quota. Metadata: `quota`, `limit`, `used`.
+"""
 ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 72
 """RESOURCE_EXHAUSTED. The service sheds load; `RetryInfo` says when to come back. Metadata: `service`."""
 ERROR_REASON_DEPENDENCY_UNAVAILABLE: ErrorReason.ValueType  # 80

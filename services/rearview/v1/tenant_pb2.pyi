@@ -57,7 +57,9 @@ Global___PrincipalRole: _TypeAlias = PrincipalRole  # noqa: Y015
 
 @_typing.final
 class Quotas(_message.Message):
-    """How much a tenant may use; 0 means no limit."""
+    """How much a tenant may use; 0 means what the platform lets tenants use by default, which is without limit unless it is
+    configured otherwise. Who goes beyond gets RESOURCE_EXHAUSTED, and nothing of the request is stored.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -65,11 +67,11 @@ class Quotas(_message.Message):
     MAX_MEMORIES_FIELD_NUMBER: _builtins.int
     MAX_BYTES_FIELD_NUMBER: _builtins.int
     requests_per_second: _builtins.int
-    """Requests a second, all methods together."""
+    """Requests a second, all methods together; those of one second may come at once."""
     max_memories: _builtins.int
-    """Memories stored, all tiers together."""
+    """Memories stored, all tiers together, with the turns that are not indexed yet."""
     max_bytes: _builtins.int
-    """Bytes of text stored, all tiers together."""
+    """Bytes of text stored, all tiers together, with the turns that are not indexed yet."""
     def __init__(
         self,
         *,
@@ -182,12 +184,15 @@ class ApiKey(_message.Message):
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     REVOKE_TIME_FIELD_NUMBER: _builtins.int
+    REQUESTS_PER_SECOND_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """`apiKeys/{api_key}`; the last part also stands in the secret, so that a leaked key can be named."""
     principal: _builtins.str
     """Whom it speaks for, for example the agent's name; `[a-z0-9][a-z0-9_.-]{0,62}`."""
     role: Global___PrincipalRole.ValueType
     """What that principal may do."""
+    requests_per_second: _builtins.int
+    """How many requests a second it may make, beside the limit of its tenant; 0 means that one only."""
     @_builtins.property
     def namespaces(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Where it may do it; empty means wherever the principal has access."""
@@ -214,10 +219,11 @@ class ApiKey(_message.Message):
         create_time: _timestamp_pb2.Timestamp | None = ...,
         expire_time: _timestamp_pb2.Timestamp | None = ...,
         revoke_time: _timestamp_pb2.Timestamp | None = ...,
+        requests_per_second: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time", "revoke_time", b"revoke_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time", "name", b"name", "namespaces", b"namespaces", "principal", b"principal", "revoke_time", b"revoke_time", "role", b"role"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time", "name", b"name", "namespaces", b"namespaces", "principal", b"principal", "requests_per_second", b"requests_per_second", "revoke_time", b"revoke_time", "role", b"role"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -554,7 +560,7 @@ class CreateApiKeyRequest(_message.Message):
     """Makes a repeated request harmless; a UUID. The secret is not returned again."""
     @_builtins.property
     def api_key(self) -> Global___ApiKey:
-        """Principal, role, namespaces and expiry of the key."""
+        """Principal, role, namespaces, expiry and rate of the key."""
 
     def __init__(
         self,

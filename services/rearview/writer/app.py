@@ -29,6 +29,7 @@ from rearview.adapters.postgres.known_statements import PostgresKnownStatements
 from rearview.adapters.postgres.memory_store import PostgresMemoryStore
 from rearview.adapters.postgres.placeholders import PostgresPlaceholderNumbers
 from rearview.adapters.postgres.policies import PostgresPolicyStore, RememberedPolicies
+from rearview.adapters.postgres.quotas import QuotaCheck
 from rearview.adapters.postgres.search_units import SearchUnits
 from rearview.adapters.postgres.session_index import PostgresSessionIndex
 from rearview.adapters.postgres.stale_units import PostgresStaleUnits
@@ -38,6 +39,7 @@ from rearview.adapters.redis.working_memory import RedisWorkingMemory
 from rearview.adapters.vault.aes_gcm_sealer import AesGcmSealer
 from rearview.domain.errors import Unavailable
 from rearview.domain.subject_names import SubjectNames
+from rearview.domain.tenancy import Quotas
 from rearview.internal.v1 import writer_service_pb2
 from rearview.internal.v1.writer_service_pb2_grpc import add_WriterServiceServicer_to_server
 from rearview.language.aliases import canonical, common_words, spellings
@@ -202,8 +204,9 @@ async def open_writer(
         merges = MergeSchedule()
         working_memory = RedisWorkingMemory(redis, clock)
         handed_out = RedisHandedOut(redis)
-        log = PostgresEventLog(calls)
-        store = PostgresMemoryStore(calls, units, counts)
+        quotas = QuotaCheck(Quotas(max_memories=config.default_max_memories, max_bytes=config.default_max_bytes))
+        log = PostgresEventLog(calls, quotas)
+        store = PostgresMemoryStore(calls, units, quotas, counts)
         index = PostgresSessionIndex(jobs, units, counts)
         known = PostgresKnownStatements(jobs, units.generation)
         near_duplicates = MinHashNearDuplicates()

@@ -79,6 +79,7 @@ class WriterConfig(ExtractorConfig, EmbedderConfig, VaultConfig, ObjectStorageCo
         merge_batch_units: how many search units move into the vector index together.
         segment_gap_minutes: a pause longer than this ends an episode.
         session_silent_minutes: a session without a turn for so long is indexed to its end.
+        default_max_memories, default_max_bytes: the quotas of tenants that have none of their own; 0 is none.
         attributes_file: your own attributes of facts, and topics of theirs, beside the shipped ones; see
             `language/data/attributes.yaml` and `topics.yaml`.
         start_seconds: how long the start waits for PostgreSQL and its schema.
@@ -94,5 +95,7 @@ class WriterConfig(ExtractorConfig, EmbedderConfig, VaultConfig, ObjectStorageCo
     merge_batch_units: int = Field(default=200, ge=1, le=10_000)
     segment_gap_minutes: float = Field(default=30.0, gt=0, le=100_000)
     session_silent_minutes: float = Field(default=10.0, gt=0, le=100_000)
+    default_max_memories: int = Field(default=0, ge=0)
+    default_max_bytes: int = Field(default=0, ge=0)
     attributes_file: FilePath | None = None
     start_seconds: float = Field(default=60.0, ge=0, le=3_600)

@@ -25,6 +25,7 @@ from rearview.adapters.redis.probe import RedisUnreachable, ping
 from rearview.domain.event import CaptureOutcome
 from rearview.embedded.valkey_server import find_program
 from rearview.ports.embedder import Embedder
+from rearview.ports.reranker import Reranker
 from rearview.v1 import memory_service_pb2, recall_pb2
 from tests.support.embedding_server import EmbeddingServer, Reply
 from tests.support.hash_embedder import HashEmbedder, hashed_vector
@@ -61,12 +62,18 @@ class Platform:
 
 @asynccontextmanager
 async def platform(
-    database: DatabaseUrls, redis_url: str, model: Embedder, *, link: DatabaseUrls | None = None, **settings: Any
+    database: DatabaseUrls,
+    redis_url: str,
+    model: Embedder,
+    *,
+    link: DatabaseUrls | None = None,
+    reranker: Reranker | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Platform]:
     """Serve both services, over `link` where the way to the database is another one; store some memories and turns."""
     link = link or database
     async with (
-        running_retriever(link, redis_url, KEY, max_connections=2) as address,
+        running_retriever(link, redis_url, KEY, reranker=reranker, max_connections=2) as address,
         running_gateway(
             link,
             internal_key=KEY,

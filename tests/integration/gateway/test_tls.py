@@ -1,5 +1,9 @@
 """TLS on every hop with real certificates, replaced while the gateway and the services behind it run."""
 
+import asyncio
+import json
+import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -10,7 +14,12 @@ import grpc
 import grpc.aio
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from pydantic import SecretStr, ValidationError
 
+from rearview.client import AsyncClient
+from rearview.domain.errors import DeadlineExceeded, InvalidFields, Unavailable
+from rearview.mcp_adapter.app import _own_client
+from rearview.mcp_adapter.config import McpConfig
 from rearview.rpc import service_channel
 from rearview.rpc.certificates import CertificateFiles
 from rearview.rpc.channel import open_channel
@@ -186,6 +195,66 @@ async def test_a_gateway_may_ask_its_callers_for_certificates(database: Database
         assert await listing(address, grpc.ssl_channel_credentials(callers.pem)) is grpc.StatusCode.UNAVAILABLE
         credentials = grpc.ssl_channel_credentials(callers.pem, inner.key, inner.certificate)
         assert await listing(address, credentials) is grpc.StatusCode.OK
+
+
+async def test_client_adapter_and_commands_bring_their_certificate(database: DatabaseUrls, tmp_path: Path) -> None:
+    callers = Authority("callers")
+    served = Files(tmp_path / "public").put(callers.issue("gateway"), callers.pem)
+    own = Files(tmp_path / "caller").put(callers.issue("a client"), callers.pem)
+    pair = (own.certificate.read_bytes(), own.key.read_bytes())
+    async with running_gateway(
+        database,
+        tls_cert_file=served.certificate,
+        tls_key_file=served.key,
+        tls_client_ca_file=served.authorities,
+    ) as gateway:
+        address = f"https://127.0.0.1:{gateway.port}"
+        async with AsyncClient.connect(
+            address, OPERATOR_KEY, root_certificates=callers.pem, client_certificate=pair, timeout_seconds=60
+        ) as client:
+            admin = (await client.create_tenant("acme")).secret
+        async with AsyncClient.connect(address, admin, root_certificates=callers.pem, timeout_seconds=3) as client:
+            with pytest.raises((Unavailable, DeadlineExceeded)):
+                await client.get_namespace()
+        files = {"ca": own.authorities, "cert": own.certificate, "key": own.key}
+        config = McpConfig(
+            gateway=address,
+            api_key=SecretStr(admin),
+            mcp_call_timeout_seconds=60,
+            gateway_ca_file=own.authorities,
+            gateway_cert_file=own.certificate,
+            gateway_key_file=own.key,
+        )
+        async with _own_client(config) as client:
+            assert (await client.get_namespace()).name == "namespaces/default"
+        listed = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "rearview.cli", "keys", "list", "--json", "--gateway", address),
+            env={
+                **os.environ,
+                "REARVIEW_API_KEY": admin,
+                **{f"REARVIEW_GATEWAY_{name.upper()}_FILE": str(file) for name, file in files.items()},
+            },
+            stdout=asyncio.subprocess.PIPE,
+        )
+        told, _ = await listed.communicate()
+        assert [key["principal"] for key in json.loads(told)["api_keys"]] == ["admin"]
+
+
+def test_a_certificate_that_cannot_serve_is_refused_before_any_call() -> None:
+    one, other = Authority("callers").issue("a"), Authority("callers").issue("b")
+    for certificate, field in (
+        ((one.certificate, other.key), "client_certificate[1]"),
+        ((b"none", one.key), "client_certificate[0]"),
+        ((one.certificate, b"none"), "client_certificate[1]"),
+    ):
+        with pytest.raises(InvalidFields) as caught:
+            AsyncClient.connect("https://127.0.0.1:1", "key", client_certificate=certificate)
+        assert caught.value.violations[0].field == field
+    with pytest.raises(InvalidFields, match="https"):
+        AsyncClient.connect("http://127.0.0.1:1", "key", client_certificate=(one.certificate, one.key))
+    with pytest.raises(ValidationError, match="REARVIEW_GATEWAY_CERT_FILE"):
+        McpConfig(gateway_key_file=Path("tls.key"))
 
 
 async def test_probes_that_know_no_tls_have_a_port_with_health_alone(database: DatabaseUrls, tmp_path: Path) -> None:

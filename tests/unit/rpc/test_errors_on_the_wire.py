@@ -4,7 +4,7 @@ from typing import Any
 
 import grpc
 import pytest
-from google.rpc import status_pb2
+from google.rpc import error_details_pb2, status_pb2
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,6 +39,16 @@ class FakeRpcError(grpc.RpcError):
 
     def trailing_metadata(self) -> Any:
         return self._parts[2]
+
+
+@pytest.mark.parametrize("kind", [errors.RateLimited, errors.QuotaExceeded])
+def test_an_error_about_a_limit_names_it_and_its_value(kind: type[RearviewError]) -> None:
+    status = to_status(kind("配额 used up", retry_after_seconds=2.0, quota="max_memories", limit="8", subject="key"))
+    failure = error_details_pb2.QuotaFailure()
+    assert [detail.Unpack(failure) for detail in status.details] == [False, False, True]
+    (violation,) = failure.violations
+    assert (violation.quota_id, violation.quota_value, violation.subject) == ("max_memories", 8, "key")
+    assert violation.description == "配额 used up"
 
 
 @pytest.mark.parametrize("kind", WITH_REASON)

@@ -43,6 +43,7 @@ class PostgresCredentialStore:
                 namespaces=tuple(namespaces),
                 expires_at=expires_at,
                 revoked_at=revoked_at,
+                key_requests_per_second=key_requests_per_second,
             )
             for (
                 tenant_id,
@@ -54,6 +55,7 @@ class PostgresCredentialStore:
                 namespaces,
                 expires_at,
                 revoked_at,
+                key_requests_per_second,
             ) in rows
         ]
 
@@ -90,6 +92,8 @@ class PostgresApiKeyStore:
                 )
             await keep_result(connection, tenant_id, request, {"key_id": key.key_id}, key.created_at)
             detail = f"principal {key.principal}, role {key.role.value}"
+            if key.requests_per_second:
+                detail += f", {key.requests_per_second} requests/s"
             names = [f"apiKeys/{key.key_id}"]
             await record_audit(connection, tenant_id, caller, "create_api_key", names, key.created_at, detail)
         return None
@@ -158,6 +162,7 @@ def key_parameters(tenant_id: UUID, key: ApiKey, secret_hash: bytes) -> dict[str
         "namespaces": list(key.namespaces),
         "created_at": key.created_at,
         "expires_at": key.expires_at,
+        "requests_per_second": key.requests_per_second,
     }
 
 
@@ -170,8 +175,10 @@ async def _get(connection: Connection, tenant_id: UUID, key_id: str) -> ApiKey:
 
 
 def _key(row: Sequence[Any]) -> ApiKey:
-    key_id, principal, role, created_at, namespaces, expires_at, revoked_at = row
-    return ApiKey(key_id, principal, Role(role), created_at, tuple(namespaces), expires_at, revoked_at)
+    key_id, principal, role, created_at, namespaces, expires_at, revoked_at, requests_per_second = row
+    return ApiKey(
+        key_id, principal, Role(role), created_at, tuple(namespaces), expires_at, revoked_at, requests_per_second
+    )
 
 
 def _no_such_key(key_id: str) -> NotFound:

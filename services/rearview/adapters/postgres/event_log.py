@@ -16,6 +16,7 @@ from rearview.adapters.postgres.namespace_erasure import deleted_namespace
 from rearview.adapters.postgres.originals import keep_event_originals
 from rearview.adapters.postgres.placeholders import ask_numbers, read_numbers
 from rearview.adapters.postgres.queries import load_queries
+from rearview.adapters.postgres.quotas import QuotaCheck, quota_errors
 from rearview.adapters.postgres.records import as_records
 from rearview.adapters.postgres.request_ids import request_id_reused
 from rearview.domain.addition import MAX_ADDED_KEYWORDS
@@ -38,8 +39,9 @@ _Row: TypeAlias = tuple[str, UUID, int]
 class PostgresEventLog:
     """The `EventLog` port."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, quotas: QuotaCheck) -> None:
         self._database = database
+        self._quotas = quotas
 
     async def append(
         self,
@@ -52,16 +54,16 @@ class PostgresEventLog:
         numbering: Numbering | None = None,
     ) -> Appended:
         """Store events at the end of a session; see `EventLog.append`."""
-        place = _append_place(scope, session_id, events, request, now)
+        place = {**_append_place(scope, session_id, events, request, now), **self._quotas.parameters}
         sealed = any(logged.original is not None for logged in events)
         rows: Sequence[_Row]
         try:
-            if numbering is None and not sealed:
-                rows = await self._database.write(
-                    scope.tenant_id, _SQL["append"], {**place, "events": _records(events)}, timeout_seconds=_SECONDS
-                )
-            else:
-                events, rows = await self._append_in_steps(scope, session_id, events, place, numbering)
+            with quota_errors():
+                if numbering is None and not sealed:
+                    values = {**place, "events": _records(events)}
+                    rows = await self._database.write(scope.tenant_id, _SQL["append"], values, timeout_seconds=_SECONDS)
+                else:
+                    events, rows = await self._append_in_steps(scope, session_id, events, place, numbering)
         except psycopg.errors.UniqueViolation as error:
             raise AlreadyExists(
                 "another session has an event of this id",

@@ -18,6 +18,7 @@ from rearview.adapters.postgres.memory_rows import count_uses, insert_memories, 
 from rearview.adapters.postgres.namespace_erasure import refuse_deleted
 from rearview.adapters.postgres.originals import replace_memory_original
 from rearview.adapters.postgres.queries import load_queries
+from rearview.adapters.postgres.quotas import QuotaCheck
 from rearview.adapters.postgres.request_ids import earlier_result, keep_result
 from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
 from rearview.adapters.postgres.session_locks import detach, lock_sessions_of
@@ -42,9 +43,12 @@ _SQL = load_queries("memory_store")
 class PostgresMemoryStore:
     """The `MemoryStore` port over the tables of one generation."""
 
-    def __init__(self, database: Database, units: SearchUnits, observer: WriteObserver | None = None) -> None:
+    def __init__(
+        self, database: Database, units: SearchUnits, quotas: QuotaCheck, observer: WriteObserver | None = None
+    ) -> None:
         self._database = database
         self._units = units
+        self._quotas = quotas
         self._facts = FactWriter(units)
         self._observer = observer or NoObserver()
 
@@ -126,6 +130,8 @@ class PostgresMemoryStore:
             if known_id is None:
                 generation = self._units.generation
                 await refuse_if_doubted(connection, scope.tenant_id, scope.namespace_id, generation, watch, now)
+            if added.size_bytes > 0:
+                await self._quotas.refuse_excess(connection, scope.tenant_id)
         self._observer.remembered(remembered.outcome)
         self._observer.superseded(stated.superseded_count)
         return remembered
@@ -151,6 +157,7 @@ class PostgresMemoryStore:
             sessions = await lock_sessions_of(connection, tenant_id, namespace_id, [memory_id])
             await _lock_version(connection, scope, before)
             await replace_memory(connection, tenant_id, namespace_id, after)
+            grown_bytes = 0
             if projection is not None:
                 # Its turns' units speak the old text; it is found by the new one as a whole from now on.
                 await detach(connection, tenant_id, namespace_id, sessions, [memory_id])
@@ -159,6 +166,7 @@ class PostgresMemoryStore:
                 await self._facts.release(connection, tenant_id, namespace_id, memory_id, now)
                 stated = await self._restate(connection, scope, before, after, facts, now)
                 delta = _added(projection, memories=0, replaced=before) + stated.added
+                grown_bytes = delta.size_bytes
                 bags = (projection.bag, *stated.bags)
                 await self._units.count(connection, tenant_id, namespace_id, delta, count_units(bags))
                 await replace_memory_original(connection, tenant_id, namespace_id, memory_id, projection.original)
@@ -168,7 +176,10 @@ class PostgresMemoryStore:
             await keep_result(connection, tenant_id, request, {"memory_id": str(memory_id)}, now)
             await record_audit(connection, tenant_id, scope, "memory.update", [_name(scope, memory_id)], now)
             await bump_epoch(connection, tenant_id, namespace_id, breaking=True)
-            return await _live(connection, scope, memory_id)
+            updated = await _live(connection, scope, memory_id)
+            if grown_bytes > 0:
+                await self._quotas.refuse_excess(connection, tenant_id)
+            return updated
 
     async def _state(
         self, connection: Connection, scope: Scope, source_id: UUID, facts: Sequence[StatedFact], now: datetime

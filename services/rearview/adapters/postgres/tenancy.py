@@ -110,7 +110,11 @@ class PostgresTenantStore:
                     raise _no_such_tenant(name)
                 raise EtagMismatch("the tenant has changed since it was read", resource_name=f"tenants/{name}")
             tenant = _tenant(row)
-            detail = f"disabled {tenant.disabled}, {tenant.quotas.requests_per_second} requests/s"
+            own = tenant.quotas
+            detail = (
+                f"disabled {tenant.disabled}, {own.requests_per_second} requests/s, {own.max_memories} memories, "
+                f"{own.max_bytes} bytes"
+            )
             await record_audit(connection, tenant.tenant_id, caller, "update_tenant", [_name(tenant)], now, detail)
         return tenant
 

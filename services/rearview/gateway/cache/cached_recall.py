@@ -5,7 +5,7 @@ in between is never missed, in whatever order commits and answers came. Everythi
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -25,6 +25,7 @@ from rearview.domain.recall import RecallQuery
 from rearview.domain.text import DEFAULT_CATEGORIES
 from rearview.gateway.cache.answer_keys import AnswerKeyMaker
 from rearview.gateway.cache.answer_life import asked_in, expiry
+from rearview.gateway.cache.single_flight import SingleFlight
 from rearview.gateway.embed_query import EmbeddedQuery, QueryEmbedding
 from rearview.ports.answer_cache import AnswerCache, AnswerKeys, CachedAnswer, CacheLook
 from rearview.ports.clock import Clock
@@ -98,11 +99,12 @@ class CachedRecall:
         self._clock = clock
         self._cosine = cosine
         self._lifetime = lifetime
+        self._searches = SingleFlight[recall_pb2.RecallResponse]()
         self._lookups: Counter = metrics.counter("cache_lookups", "Recalls by what the cache did.", ("outcome",))
         self._rejections: Counter = metrics.counter(
             "cache_rejections", "Cached answers that were not given, by reason.", ("reason",)
         )
-        for outcome in ("exact", "canonical", "semantic", "miss", "bypass", "off"):
+        for outcome in ("exact", "canonical", "semantic", "miss", "shared", "bypass", "off"):
             self._lookups.labels(outcome)
         for reason in (*Refusal, "cosine", "expired", "session", "changed", "added"):
             self._rejections.labels(str(reason))
@@ -116,6 +118,30 @@ class CachedRecall:
             return (await find(await self._embedding.of(query)))[0]
         if asked.look.exact is not None and await self._holds(asked.look.exact, asked):
             return self._given(asked.look.exact, 1.0, "exact")
+        # Whoever asks the same in the same state of memory gets the same answer, be it only on its way.
+        begun = False
+
+        def begin() -> Coroutine[Any, Any, recall_pb2.RecallResponse]:
+            nonlocal begun
+            begun = True
+            return self._search(asked, find)
+
+        try:
+            answer = await self._searches.run(_state(asked), begin)
+        except DeadlineExceeded:
+            if begun or time_left_seconds() == 0:
+                raise
+            return await self._search(asked, find)  # the time that ran out was another's
+        if begun:
+            return answer
+        if answer.degraded:
+            return await self._search(asked, find)
+        self._lookups.labels("shared").inc()
+        return answer
+
+    async def _search(self, asked: _Asked, find: Find) -> recall_pb2.RecallResponse:
+        """Return the answer to a query that was not asked in these words."""
+        query = asked.query
         similar = self._admitted(asked)
         if similar is not None and similar.query.tokens == self._keys.hidden(asked.canonical).tokens:
             if await self._holds(similar, asked):
@@ -238,6 +264,14 @@ class CachedRecall:
         )
         with suppress(*_FAILURES):
             await _in_time(self._parts.answers.keep(asked.tenant_id, asked.keys, cached))
+
+
+def _state(asked: _Asked) -> Hashable:
+    epochs = frozenset(
+        (namespace_id, epoch.breaking, frozenset(epoch.additive.items()))
+        for namespace_id, epoch in asked.epochs.items()
+    )
+    return asked.keys.exact, epochs, asked.look.last_turn
 
 
 async def _in_time(work: Coroutine[Any, Any, T]) -> T:

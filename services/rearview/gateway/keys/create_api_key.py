@@ -42,7 +42,15 @@ class CreateApiKey:
             raise invalid_field("api_key.expire_time", "lies in the past")
         check_within_limits(own_limits, new.namespaces)
         made = make_key()
-        key = ApiKey(made.key_id, new.principal, new.role, now, new.namespaces, new.expires_at)
+        key = ApiKey(
+            made.key_id,
+            new.principal,
+            new.role,
+            now,
+            new.namespaces,
+            new.expires_at,
+            requests_per_second=new.requests_per_second,
+        )
         private = _private_namespace(new.principal, now)
         earlier = await self._keys.create(caller, key, made.secret_hash, private, new.request)
         if earlier is not None:

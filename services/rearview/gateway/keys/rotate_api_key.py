@@ -13,7 +13,8 @@ from rearview.ports.tenancy_store import ApiKeyStore
 
 
 class RotateApiKey:
-    """Rotates keys. The successor speaks for the same principal in the same places, for as long a time."""
+    """Rotates keys. The successor speaks for the same principal in the same places, for as long a time
+    and as often."""
 
     def __init__(self, keys: ApiKeyStore, clock: Clock) -> None:
         self._keys = keys
@@ -37,7 +38,13 @@ class RotateApiKey:
         lifetime = None if old.expires_at is None else old.expires_at - old.created_at
         made = make_key()
         successor = ApiKey(
-            made.key_id, old.principal, old.role, now, old.namespaces, None if lifetime is None else now + lifetime
+            made.key_id,
+            old.principal,
+            old.role,
+            now,
+            old.namespaces,
+            None if lifetime is None else now + lifetime,
+            requests_per_second=old.requests_per_second,
         )
         await self._keys.rotate(caller, key_id, successor, made.secret_hash, now + overlap)
         return CreatedApiKey(successor, made.text)

@@ -121,6 +121,7 @@ def create_api_key_from_proto(request: tenant_pb2.CreateApiKeyRequest) -> NewApi
         expires_at=time_from_proto(key.expire_time, "api_key.expire_time", found)
         if key.HasField("expire_time")
         else None,
+        requests_per_second=_limit_from_proto(key.requests_per_second, "api_key.requests_per_second", found),
         request=request_key_from_proto(request, request.request_id, found),
     )
     found.raise_if_any()
@@ -155,6 +156,7 @@ def api_key_to_proto(key: ApiKey) -> tenant_pb2.ApiKey:
         create_time=time_to_proto(key.created_at),
         expire_time=optional_time_to_proto(key.expires_at),
         revoke_time=optional_time_to_proto(key.revoked_at),
+        requests_per_second=key.requests_per_second,
     )
 
 
@@ -184,8 +186,12 @@ def _role_from_proto(number: int, field: str, found: Violations) -> Role:
 
 
 def _quotas_from_proto(quotas: tenant_pb2.Quotas, field: str, found: Violations) -> Quotas:
-    def limit(name: str) -> int:
-        value: int = getattr(quotas, name)
-        return found.whole(value, f"{field}.{name}", default=0, low=0, high=_LARGEST_INT64)
+    return Quotas(
+        _limit_from_proto(quotas.requests_per_second, f"{field}.requests_per_second", found),
+        _limit_from_proto(quotas.max_memories, f"{field}.max_memories", found),
+        _limit_from_proto(quotas.max_bytes, f"{field}.max_bytes", found),
+    )
 
-    return Quotas(limit("requests_per_second"), limit("max_memories"), limit("max_bytes"))
+
+def _limit_from_proto(value: int, field: str, found: Violations) -> int:
+    return found.whole(value, field, default=0, low=0, high=_LARGEST_INT64)

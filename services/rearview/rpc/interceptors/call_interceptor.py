@@ -19,11 +19,13 @@ Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 
 @dataclass(frozen=True, slots=True)
 class IncomingCall:
-    """A call as it arrived. `method` is the path, `/rearview.v1.MemoryService/Recall`."""
+    """A call as it arrived. `method` is the path, `/rearview.v1.MemoryService/Recall`; `streaming` if there may be more
+    than one message either way."""
 
     method: str
     metadata: dict[str, str | bytes]
     context: Context
+    streaming: bool = False
 
     @property
     def method_name(self) -> str:
@@ -65,18 +67,20 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         metadata = dict(handler_call_details.invocation_metadata or ())
         return rebuilt(
             handler,
-            lambda behaviour: self._wrapped(behaviour, handler.response_streaming, method, metadata),
+            lambda behaviour: self._wrapped(behaviour, handler, method, metadata),
         )
 
     def _wrapped(
-        self, behaviour: Callable[..., Any], streaming: bool, method: str, metadata: dict[str, str | bytes]
+        self, behaviour: Callable[..., Any], handler: Handler, method: str, metadata: dict[str, str | bytes]
     ) -> Callable[..., Any]:
+        streaming = bool(handler.request_streaming or handler.response_streaming)
+
         async def answer(request: Any, context: Context) -> Any:
-            async with self.around(IncomingCall(method, metadata, context)):
+            async with self.around(IncomingCall(method, metadata, context, streaming)):
                 return await self.within_limits(behaviour(request, context))
 
         async def stream(request: Any, context: Context) -> AsyncIterator[Any]:
-            async with self.around(IncomingCall(method, metadata, context)):
+            async with self.around(IncomingCall(method, metadata, context, streaming)):
                 items = behaviour(request, context)
                 while True:
                     try:
@@ -86,7 +90,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                     yield item
 
         # A streaming method may also be a coroutine that writes to the context, as health's Watch is.
-        return stream if streaming and not inspect.iscoroutinefunction(behaviour) else answer
+        return stream if handler.response_streaming and not inspect.iscoroutinefunction(behaviour) else answer
 
 
 def rebuilt(

@@ -1,24 +1,26 @@
 -- Keys: found by their id before any tenant is known, managed within one tenant afterwards.
 
 -- name: find
-SELECT tenant_id, disabled, requests_per_second, secret_hash, principal, role, namespaces, expires_at, revoked_at
+SELECT tenant_id, disabled, requests_per_second, secret_hash, principal, role, namespaces, expires_at, revoked_at,
+       key_requests_per_second
 FROM rearview_find_key(%(key_id)s)
 
 -- name: find_tenant
 SELECT tenant_id, disabled, requests_per_second FROM rearview_find_tenant(%(name)s)
 
 -- name: insert
-INSERT INTO api_key (tenant_id, key_id, secret_hash, principal, role, namespaces, created_at, expires_at)
+INSERT INTO api_key (tenant_id, key_id, secret_hash, principal, role, namespaces, created_at, expires_at,
+                     requests_per_second)
 VALUES (%(tenant_id)s, %(key_id)s, %(secret_hash)s, %(principal)s, %(role)s, %(namespaces)s, %(created_at)s,
-        %(expires_at)s)
+        %(expires_at)s, %(requests_per_second)s)
 
 -- name: get
-SELECT key_id, principal, role, created_at, namespaces, expires_at, revoked_at
+SELECT key_id, principal, role, created_at, namespaces, expires_at, revoked_at, requests_per_second
 FROM api_key
 WHERE tenant_id = %(tenant_id)s AND key_id = %(key_id)s
 
 -- name: page
-SELECT key_id, principal, role, created_at, namespaces, expires_at, revoked_at
+SELECT key_id, principal, role, created_at, namespaces, expires_at, revoked_at, requests_per_second
 FROM api_key
 WHERE tenant_id = %(tenant_id)s
   AND (%(after_time)s::timestamptz IS NULL

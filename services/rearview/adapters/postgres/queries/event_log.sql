@@ -1,12 +1,15 @@
 -- Appending to sessions, and ending them.
 
 -- name: append
-SELECT outcome, event_id, sequence
-FROM rearview_append(
+WITH appended AS MATERIALIZED (SELECT outcome, event_id, sequence FROM rearview_append(
   %(tenant_id)s::uuid, %(namespace_id)s::uuid, %(session_id)s::text, %(event_ids)s::uuid[], %(events)s::json,
   %(first_at)s::timestamptz, %(last_at)s::timestamptz, %(now)s::timestamptz, %(request_id)s::uuid, %(method)s::text,
   %(fingerprint)s::bytea, %(record_id)s::uuid, %(principal)s::text, %(session_name)s::text, %(request_text)s::text,
-  %(trace_id)s::text, %(most_keywords)s::int)
+  %(trace_id)s::text, %(most_keywords)s::int)),
+checked AS MATERIALIZED (
+  SELECT rearview_refuse_excess(%(tenant_id)s::uuid, %(max_memories)s::bigint, %(max_bytes)s::bigint)
+  FROM (SELECT FROM appended WHERE outcome = 'stored' LIMIT 1) AS anything)
+SELECT a.outcome, a.event_id, a.sequence FROM appended a LEFT JOIN checked ON true
 
 -- Placeholders are numbered behind this lock, and the append that follows goes on behind it.
 -- name: open_session

@@ -1,0 +1,1 @@
+"""How much a tenant and a key may ask for."""
