@@ -1,11 +1,12 @@
 """What must hold of a tenant's memories whatever was killed, and how it is looked for."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from uuid import UUID
 
 import grpc
 from minio.datatypes import Object
+from redis.asyncio import Redis
 
 from rearview.v1 import memory_pb2, memory_service_pb2, recall_pb2
 from tests.support.faults.world import PARENT, World, mark_of
@@ -150,20 +151,19 @@ async def _doubled(world: World) -> list[dict[str, object]]:
     )
 
 
-async def _read_anyway(world: World, memory_id: object) -> list[str]:
-    stubs, name = world.bench.gateway.memories, f"{PARENT}/memories/{memory_id}"
+async def _read_anyway(world: World, memory_id: UUID) -> list[str]:
+    stubs, name, key = world.bench.gateway.memories, f"{PARENT}/memories/{memory_id}", bearer(world.key)
+    got = stubs.GetMemory(memory_service_pb2.GetMemoryRequest(name=name), metadata=key, timeout=60)
+    chained = stubs.ListMemoryHistory(memory_service_pb2.ListMemoryHistoryRequest(name=name), metadata=key, timeout=60)
     found = []
-    for method, message in (
-        (stubs.GetMemory, memory_service_pb2.GetMemoryRequest(name=name)),
-        (stubs.ListMemoryHistory, memory_service_pb2.ListMemoryHistoryRequest(name=name)),
-    ):
+    for method, answer in (("GetMemory", got), ("ListMemoryHistory", chained)):
         try:
-            await method(message, metadata=bearer(world.key), timeout=60)  # type: ignore[operator]
+            await answer
         except grpc.aio.AioRpcError as error:
             if error.code() is not grpc.StatusCode.NOT_FOUND:
-                found.append(f"{type(message).__name__} answers {error.code()}")
+                found.append(f"{method} answers {error.code()}")
         else:
-            found.append(f"{type(message).__name__} returns it")
+            found.append(f"{method} returns it")
     return found
 
 
@@ -192,17 +192,16 @@ async def _turns(world: World) -> Problems:
 
 
 async def _keys(world: World) -> list[tuple[str, str]]:
-    async def read(client):  # type: ignore[no-untyped-def]
-        found = []
+    # In bytes: answers are packed.
+    found: list[tuple[str, str]] = []
+    async with Redis.from_url(world.bench.config.redis_url.get_secret_value()) as client:
+        readers: Mapping[bytes | str, Callable[[bytes], Awaitable[object]]] = {
+            b"string": client.get,
+            b"hash": client.hgetall,
+            b"list": lambda key: client.lrange(key, 0, -1),
+        }
         async for key in client.scan_iter(f"*{world.scope.tenant_id}*", count=1_000):
             kind = await client.type(key)
-            if kind == "list":
-                found.append((key, str(await client.lrange(key, 0, -1))))
-            elif kind == "hash":
-                found.append((key, str(await client.hgetall(key))))
-            elif kind == "string":
-                # Answers are packed bytes.
-                found.append((key, str(await client.execute_command("GET", key, NEVER_DECODE=True))))
-        return found
-
-    return await world.bench.redis.call(read)  # type: ignore[no-any-return]
+            if kind in readers:
+                found.append((str(key), str(await readers[kind](key))))
+    return found

@@ -9,13 +9,14 @@ from google.protobuf.message import Message
 
 from rearview.domain.errors import Conflict
 from rearview.domain.forget import Forget, ForgetMemories, ForgetSession
+from rearview.domain.principal import Scope
 from rearview.domain.writing import UpdateMemory
 from rearview.v1 import memory_service_pb2, recall_pb2
 from tests.support.faults.bench import FaultBench
 from tests.support.running_gateway import bearer
 from tests.support.tier_bench import TEXTS, age
 from tests.support.waiting import wait_until
-from tests.support.writer_fixtures import Scope, WriterBench
+from tests.support.writer_fixtures import WriterBench
 
 PARENT = "namespaces/default"
 _LETTERS = "bcdfghjklmnpqrstvwxz"
