@@ -35,7 +35,8 @@ async def test_whatever_is_killed_nothing_is_lost_doubled_left_or_brought_back(
     async with open_fault_bench(database, redis_url, bucket) as bench:
         matrix = await fill_matrix(bench, chosen, RUNS, SEED, say if RUNS > 1 or ONLY else lambda _run: None)
     say(f"\n{matrix}")
-    assert not matrix.failures, "\n".join(matrix.failures)
+    if matrix.failures:
+        pytest.fail("\n".join(matrix.failures), pytrace=False)
 
 
 def test_every_named_point_is_in_the_code_and_every_point_in_the_code_is_named() -> None:

@@ -64,7 +64,7 @@ class Matrix:
                 for name in columns
             ]
             lines.append(f"{'/'.join(row):<42}{self.runs[row]:>5}  " + "  ".join(cells))
-        points = {point for _, point in self.runs}
+        points = {point for kind, point in self.runs if kind in FAULT_POINTS}
         return "\n".join([*lines, f"{len(self.runs)} rows, {len(points)} points, {sum(self.runs.values())} runs"])
 
 
