@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from rearview.gateway.app import run_gateway
 from rearview.gateway.config import GatewayConfig
+from rearview.ports.clock import Clock
 from rearview.ports.embedder import Embedder
 from rearview.rpc.channel import open_channel
 from rearview.v1 import tenant_pb2
@@ -105,6 +106,7 @@ async def running_gateway(
     *,
     internal_key: str | None = None,
     model: Embedder | None = None,
+    clock: Clock | None = None,
     retriever_address: str | None = None,
     authorities: bytes | None = None,
     behind_credentials: Callable[[], grpc.ServerCredentials] | None = None,
@@ -133,7 +135,7 @@ async def running_gateway(
         )
         embedder = HashEmbedder()
         serving = asyncio.create_task(
-            run_gateway(config, embedder=model or embedder, stop=stop, on_started=started.set_result)
+            run_gateway(config, embedder=model or embedder, clock=clock, stop=stop, on_started=started.set_result)
         )
         try:
             await asyncio.wait({serving, started}, return_when=asyncio.FIRST_COMPLETED)

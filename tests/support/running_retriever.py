@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from rearview.ports.clock import Clock
 from rearview.ports.reranker import Reranker
 from rearview.retriever.app import run_retriever
 from rearview.retriever.config import RetrieverConfig
@@ -17,7 +18,13 @@ from tests.support.stack import DatabaseUrls
 
 @asynccontextmanager
 async def running_retriever(
-    database: DatabaseUrls, redis_url: str, internal_key: str, *, reranker: Reranker | None = None, **settings: Any
+    database: DatabaseUrls,
+    redis_url: str,
+    internal_key: str,
+    *,
+    clock: Clock | None = None,
+    reranker: Reranker | None = None,
+    **settings: Any,
 ) -> AsyncIterator[str]:
     """Serve a retriever on a free port as long as the context lasts; yield its address."""
     config = RetrieverConfig(
@@ -30,7 +37,9 @@ async def running_retriever(
     )
     started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     stop = asyncio.Event()
-    task = asyncio.create_task(run_retriever(config, reranker=reranker, on_started=started.set_result, stop=stop))
+    task = asyncio.create_task(
+        run_retriever(config, clock=clock, reranker=reranker, on_started=started.set_result, stop=stop)
+    )
 
     def tell_end(ended: asyncio.Task[None]) -> None:
         if not started.done():

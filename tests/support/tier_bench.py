@@ -82,13 +82,8 @@ class TierBench:
         return [(await self.writing.remember(text)).memory.memory_id for text in texts]
 
     async def age(self, days: float) -> None:
-        """Let so much time pass for all memories: they were written and used so much earlier."""
-        for table, column in (("memory", "updated_at"), ("memory_stats", "last_accessed_at")):
-            await self.writing.rows(
-                f"UPDATE {table} SET {column} = {column} - make_interval(secs => %s) WHERE namespace_id = %s",
-                days * 86_400,
-                self.writing.scope.namespace_id,
-            )
+        """Let so much time pass for all memories."""
+        await age(self.writing, days)
 
     async def sweep(self) -> Swept:
         """Make one pass."""
@@ -121,15 +116,7 @@ class TierBench:
 
     async def assert_in_one_place(self) -> None:
         """Every memory has its units in just the place of its tier, and every segment is pointed to rightly."""
-        units = await self.writing.rows(
-            "SELECT m.tier, (SELECT count(*) FROM search_unit_1 u WHERE u.memory_id = m.memory_id)"
-            " + (SELECT count(*) FROM search_unit_fresh_1 u WHERE u.memory_id = m.memory_id) AS hot,"
-            " (SELECT count(*) FROM search_unit_warm_1 u WHERE u.memory_id = m.memory_id) AS warm,"
-            " content IS NULL AS empty, segment_id IS NOT NULL AS pointed FROM memory m WHERE m.state <> 4"
-        )
-        for row in units:
-            places = (row["hot"] > 0, row["warm"] > 0, row["pointed"] and row["empty"])
-            assert places == tuple(row["tier"] == tier for tier in Tier), row
+        assert await misplaced(self.writing) == []
 
     def objects(self) -> set[str]:
         """Return the keys in the bucket."""
@@ -144,6 +131,33 @@ class TierBench:
     async def catalog(self) -> set[str]:
         """Return the keys in the catalog."""
         return {row["object_key"] for row in await self.writing.rows("SELECT object_key FROM cold_segment")}
+
+
+async def age(writing: WriterBench, days: float) -> None:
+    """Let all memories of a namespace have been written and used so much earlier."""
+    for table, column in (("memory", "updated_at"), ("memory_stats", "last_accessed_at")):
+        await writing.rows(
+            f"UPDATE {table} SET {column} = {column} - make_interval(secs => %s) WHERE namespace_id = %s",
+            days * 86_400,
+            writing.scope.namespace_id,
+        )
+
+
+async def misplaced(writing: WriterBench) -> list[dict[str, Any]]:
+    """Return the memories of a tenant whose units or content are anywhere but in the one place of their tier."""
+    rows = await writing.rows(
+        "SELECT m.memory_id, m.tier, (SELECT count(*) FROM search_unit_1 u WHERE u.memory_id = m.memory_id)"
+        " + (SELECT count(*) FROM search_unit_fresh_1 u WHERE u.memory_id = m.memory_id) AS hot,"
+        " (SELECT count(*) FROM search_unit_warm_1 u WHERE u.memory_id = m.memory_id) AS warm,"
+        " content IS NULL AS empty, segment_id IS NOT NULL AS pointed FROM memory m"
+        " WHERE m.state <> 4 AND m.tenant_id = %s",
+        writing.scope.tenant_id,
+    )
+
+    def places(row: dict[str, Any]) -> tuple[bool, ...]:
+        return (row["hot"] > 0, row["warm"] > 0, row["pointed"] and row["empty"])
+
+    return [row for row in rows if places(row) != tuple(row["tier"] == tier for tier in Tier)]
 
 
 def lifecycle_config(database: DatabaseUrls, redis_url: str, bucket: BucketAddress, **more: Any) -> LifecycleConfig:

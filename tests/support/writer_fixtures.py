@@ -106,12 +106,16 @@ class WriterBench:
 
     async def tables(self) -> dict[str, list[dict[str, Any]]]:
         """Return every row of every table, all columns, as JSON."""
-        names = await self.rows("SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'")
-        found = {}
-        for row in names:
-            rows = await self.rows(f'SELECT to_jsonb(t) AS row FROM "{row["name"]}" t')
-            found[row["name"]] = [each["row"] for each in rows]
-        return found
+
+        def run() -> dict[str, list[dict[str, Any]]]:
+            with psycopg.connect(self.superuser_url, autocommit=True) as connection:
+                names = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+                return {
+                    name: [row for (row,) in connection.execute(f'SELECT to_jsonb(t) FROM "{name}" t'.encode())]
+                    for (name,) in names
+                }
+
+        return await asyncio.to_thread(run)
 
     async def tables_with(self, *texts: str) -> set[str]:
         """Return the names of the tables in which one of the texts stands, in any column."""

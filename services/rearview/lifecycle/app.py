@@ -1,7 +1,7 @@
 """Builds the lifecycle service from its configuration, serves its calls, works on its jobs and goes its rounds."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -62,6 +62,7 @@ from rearview.lifecycle.verify_audit import AuditVerifier
 from rearview.lifecycle.verify_purge import PurgeVerifier
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.cold_store import ColdObjects
+from rearview.ports.job_queue import JobHandler
 from rearview.ports.tiering import Rehydrator, TierStore
 from rearview.rpc.interceptors import IdentityInterceptor
 from rearview.rpc.service_process import meanwhile, service_process
@@ -106,15 +107,8 @@ async def run_lifecycle(
         tiers = await stack.enter_async_context(open_tiers(config, work, clock, _moves_metric(process.metrics)))
         for name, pool in (("postgresql", calls), ("postgresql_work", work), ("redis", redis)):
             process.metrics.pools.add(name, pool.figures)
-        purger = Purger(PostgresErasure(work, batch=config.purge_batch), RedisErasure(redis), clock, tiers.eraser)
-        verifier = PurgeVerifier(PostgresErasureCheck(work), RedisErasure(redis), clock)
-        operations = operation_work(config, work, redis, tiers, clock)
         queue = ProcrastinateJobQueue(url, policy=_job_policy(config))
-        handlers = observed_jobs(
-            job_handlers(purger, verifier, tiers.sweeper, operations, tenant_eraser(config, work, redis, tiers, clock)),
-            process.metrics,
-            process.tracing,
-        )
+        handlers = observed_jobs(job_work(config, work, redis, tiers, clock), process.metrics, process.tracing)
         await stack.enter_async_context(
             meanwhile(queue.work(handlers, concurrency=config.worker_concurrency), stopping)
         )
@@ -167,11 +161,11 @@ async def open_tiers(
     """Open object storage and yield what moves memories between tiers."""
     lease = timedelta(seconds=config.lease_seconds)
     faults = FaultPoints(config.fault_point)
-    async with open_cold(config, database, clock, keeps_copies=False) as cold:
+    async with open_cold(config, database, clock, keeps_copies=False, on_step=faults.reach) as cold:
         store = PostgresTiering(database, lease_length=lease)
         rules = ColdRules(orphan_age=timedelta(minutes=config.orphan_minutes))
         moves = ColdMoves(store, ObjectSegmentStore(cold.objects), clock, rules=rules, faults=faults)
-        expirer = Expirer(PostgresExpiry(database), clock, step=config.sweep_step)
+        expirer = Expirer(PostgresExpiry(database), clock, step=config.sweep_step, faults=faults)
         limits = SweepLimits(run=config.sweep_memories, step=config.sweep_step, lease=lease)
         yield Tiers(
             store,
@@ -181,6 +175,21 @@ async def open_tiers(
             cold.objects,
             expirer,
         )
+
+
+def job_work(
+    config: LifecycleConfig, database: Database, redis: RedisConnection, tiers: Tiers, clock: Clock
+) -> Mapping[str, JobHandler]:
+    """Return the handlers of the lifecycle's jobs, by task."""
+    faults = FaultPoints(config.fault_point)
+    erasure = PostgresErasure(database, batch=config.purge_batch, on_step=faults.reach)
+    return job_handlers(
+        Purger(erasure, RedisErasure(redis), clock, tiers.eraser, faults=faults),
+        PurgeVerifier(PostgresErasureCheck(database), RedisErasure(redis), clock, faults=faults),
+        tiers.sweeper,
+        operation_work(config, database, redis, tiers, clock),
+        tenant_eraser(config, database, redis, tiers, clock),
+    )
 
 
 def operation_work(
@@ -204,6 +213,7 @@ def namespace_eraser(
         clock,
         lease=timedelta(seconds=config.lease_seconds),
         settle=timedelta(seconds=config.erasure_settle_seconds),
+        faults=FaultPoints(config.fault_point),
     )
 
 
@@ -218,6 +228,7 @@ def tenant_eraser(
         ObjectSegmentStore(tiers.objects),
         clock,
         settle=timedelta(seconds=config.erasure_settle_seconds),
+        faults=FaultPoints(config.fault_point),
     )
 
 

@@ -89,6 +89,7 @@ class ColdMoves:
             await self._segments.erase(key)
             self._faults.reach("garbage.erased")
             await self._store.drop_garbage(lease.tenant_id, lease.namespace_id, key)
+            self._faults.reach("garbage.dropped")
         return len(keys)
 
     async def sweep_orphans(self, lease: Lease) -> int:
@@ -101,7 +102,9 @@ class ColdMoves:
         known = await self._store.object_keys(lease) if listed else frozenset()
         orphans = [version for version in listed if version.key not in known]
         if orphans:
+            self._faults.reach("orphans.found")
             await self._segments.delete(orphans)
+            self._faults.reach("orphans.deleted")
         return len(orphans) + await self._segments.abort_uploads(tenant_id, namespace_id, before=before)
 
     async def _rewrite(self, lease: Lease, old: Sequence[Segment], doomed: frozenset[UUID]) -> None:

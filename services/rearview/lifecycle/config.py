@@ -34,7 +34,7 @@ class LifecycleConfig(ObjectStorageConfig, ServiceConfig):
             VerifyAudit is not offered.
         seal_seconds: how often audit records are sealed.
         seal_lag_minutes: records are sealed when they are so old; longer than clocks differ and transactions take.
-        fault_point: where the process dies; for tests only.
+        fault_point: where the process dies, and with `:n` behind it at which time it comes there; for tests only.
     """
 
     listen: Listen = "127.0.0.1:50054"
@@ -59,6 +59,6 @@ class LifecycleConfig(ObjectStorageConfig, ServiceConfig):
     erasure_settle_seconds: float = Field(default=60.0, ge=0, le=86_400)
     audit_key: SecretKey | None = None
     seal_seconds: float = Field(default=30.0, gt=0, le=86_400)
-    seal_lag_minutes: float = Field(default=2.0, ge=0, le=1_440)
+    seal_lag_minutes: float = Field(default=10.0, ge=0, le=1_440)
     fault_point: str = ""
     max_concurrent_calls: int = Field(default=100, ge=1, le=100_000)

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from rearview.domain.errors import Conflict
 from rearview.domain.operation import Operation
+from rearview.lifecycle.fault_points import NO_FAULTS, FaultPoints
 from rearview.ports.clock import Clock
 from rearview.ports.namespace_erasure import NamespaceErasure, VolatileNamespaces
 from rearview.ports.operations import Operations
@@ -37,6 +38,7 @@ class NamespaceEraser:
         *,
         lease: timedelta,
         settle: timedelta,
+        faults: FaultPoints = NO_FAULTS,
     ) -> None:
         self._store = store
         self._volatile = volatile
@@ -46,6 +48,7 @@ class NamespaceEraser:
         self._clock = clock
         self._lease = lease
         self._settle = settle
+        self._faults = faults
 
     async def carry_out(self, tenant_id: UUID, operation: Operation) -> bool:
         """Erase the operation's namespace; return whether it has come to its end.
@@ -67,6 +70,7 @@ class NamespaceEraser:
             if not done:
                 counts = (await self._operations.get(tenant_id, operation.operation_id)).counts
                 await self._store.record(tenant_id, operation.operation_id, namespace_id, counts, now=self._clock.now())
+                self._faults.reach("erasure.recorded")
                 return True
         raise Conflict("something keeps writing into a deleted namespace", retry_after_seconds=5.0)
 
@@ -77,9 +81,13 @@ class NamespaceEraser:
         lease = await self._acquire(tenant_id, namespace_id)
         found: Counter[str] = Counter()
         try:
+            self._faults.reach("erasure.leased")
             found[OBJECTS] = await self._segments.erase_all(tenant_id, namespace_id)
+            self._faults.reach("erasure.objects_erased")
             found.update(await self._volatile.erase_namespace(tenant_id, namespace_id))
+            self._faults.reach("erasure.volatile_erased")
             found.update(await self._store.erase(tenant_id, namespace_id))
+            self._faults.reach("erasure.rows_erased")
         finally:
             await self._tiers.release(lease, swept=False)
         found["postgres.lifecycle_lease"] = 0  # that was our own

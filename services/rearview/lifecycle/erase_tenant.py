@@ -7,6 +7,7 @@ from uuid import UUID
 
 from rearview.domain.errors import Conflict
 from rearview.lifecycle.erase_namespace import MOST_PASSES, OBJECTS, NamespaceEraser
+from rearview.lifecycle.fault_points import NO_FAULTS, FaultPoints
 from rearview.ports.clock import Clock
 from rearview.ports.namespace_erasure import VolatileNamespaces
 from rearview.ports.tenant_erasure import TenantErasure
@@ -26,6 +27,7 @@ class TenantEraser:
         clock: Clock,
         *,
         settle: timedelta,
+        faults: FaultPoints = NO_FAULTS,
     ) -> None:
         self._store = store
         self._namespaces = namespaces
@@ -33,6 +35,7 @@ class TenantEraser:
         self._segments = segments
         self._clock = clock
         self._settle = settle
+        self._faults = faults
 
     async def erase(self, tenant_id: UUID) -> bool:
         """Erase a deleted tenant; return whether that has come to its end, now or before.
@@ -54,6 +57,7 @@ class TenantEraser:
                 return False
             if not found:
                 await self._store.end(tenant_id, now=self._clock.now())
+                self._faults.reach("tenant.ended")
                 return True
         raise Conflict("something keeps writing for a deleted tenant", retry_after_seconds=5.0)
 
@@ -61,7 +65,11 @@ class TenantEraser:
         found: Counter[str] = Counter()
         for namespace_id in await self._store.namespaces(tenant_id):
             found.update(await self._namespaces.empty(tenant_id, namespace_id))
+        self._faults.reach("tenant.namespaces_erased")
         found[OBJECTS] += await self._segments.erase_all(tenant_id)
+        self._faults.reach("tenant.objects_erased")
         found.update(await self._volatile.erase_tenant(tenant_id))
+        self._faults.reach("tenant.volatile_erased")
         found.update(await self._store.erase(tenant_id))
+        self._faults.reach("tenant.rows_erased")
         return +found

@@ -8,6 +8,7 @@ from rearview.domain.errors import Conflict, LegalHold, NotFound
 from rearview.domain.fall_rule import FallRule
 from rearview.domain.lifecycle_policy import LifecyclePolicy
 from rearview.domain.memory import Tier
+from rearview.lifecycle.fault_points import NO_FAULTS, FaultPoints
 from rearview.ports.clock import Clock
 from rearview.ports.expiry import ExpiryStore
 
@@ -15,10 +16,11 @@ from rearview.ports.expiry import ExpiryStore
 class Expirer:
     """Lets things lapse in steps of one transaction each; killed between them, the next pass goes on."""
 
-    def __init__(self, store: ExpiryStore, clock: Clock, *, step: int) -> None:
+    def __init__(self, store: ExpiryStore, clock: Clock, *, step: int, faults: FaultPoints = NO_FAULTS) -> None:
         self._store = store
         self._clock = clock
         self._step = step
+        self._faults = faults
 
     async def expired(self, tenant_id: UUID, namespace_id: UUID, policy: LifecyclePolicy, *, limit: int) -> list[UUID]:
         """Return memories that are expired. Raises: Unavailable."""
@@ -60,7 +62,9 @@ class Expirer:
         """Forget expired memories; what has changed meanwhile is left to the next pass. Raises: Unavailable."""
         for first in range(0, len(memory_ids), self._step):
             part = memory_ids[first : first + self._step]
-            on_expired(await self._expire(tenant_id, namespace_id, part, self._rule(policy), self._clock.now()))
+            gone = await self._expire(tenant_id, namespace_id, part, self._rule(policy), self._clock.now())
+            self._faults.reach("expire.forgotten")
+            on_expired(gone)
 
     async def lapse_events(
         self,
@@ -77,6 +81,8 @@ class Expirer:
             now, step = self._clock.now(), min(self._step, left)
             cutoff = now - policy.event_retention
             gone = await self._store.lapse_events(tenant_id, namespace_id, cutoff=cutoff, limit=step, now=now)
+            if gone:
+                self._faults.reach("events.lapsed")
             on_lapsed(gone)
             left -= gone
             if gone < step:

@@ -2,32 +2,77 @@
 
 import os
 import signal
+from collections import Counter
+from collections.abc import Mapping
 
-FAULT_POINTS = (
-    "warm.moved",
-    "cold.read",
-    "cold.written",
-    "cold.verified",
-    "cold.committed",
-    "rewrite.read",
-    "rewrite.written",
-    "rewrite.verified",
-    "rewrite.committed",
-    "garbage.erased",
-)
-"""Between the steps of a move."""
+_MOVE = ("warm.moved", "cold.read", "cold.written", "cold.verified", "cold.committed")
+_REWRITE = ("rewrite.read", "rewrite.written", "rewrite.verified", "rewrite.committed")
+_GARBAGE = ("garbage.erased", "garbage.dropped")
+_REHYDRATE = ("rehydrate.warm_moved", "rehydrate.read", "rehydrate.restored")
 
-SEAL_POINTS = ("audit.read", "audit.sealed", "audit.anchored")
-"""Between the steps of sealing the audit log."""
+FAULT_POINTS: Mapping[str, tuple[str, ...]] = {
+    "sweep": (
+        "sweep.leased",
+        "expire.forgotten",
+        "events.lapsed",
+        *_REHYDRATE[1:],
+        *_MOVE,
+        *_REWRITE,
+        *_GARBAGE,
+        "orphans.found",
+        "orphans.deleted",
+        "sweep.done",
+    ),
+    "rehydrate": _REHYDRATE,
+    "purge": (
+        "purge.begun",
+        *_REWRITE,
+        *_GARBAGE,
+        "purge.cold_erased",
+        "purge.memories_erased",
+        "purge.events_erased",
+        "purge.rows_erased",
+        "purge.volatile_erased",
+        "purge.finished",
+        "purge.searched",
+        "purge.verified",
+    ),
+    "seal": ("audit.read", "audit.sealed", "audit.anchored", "audit.watermarked"),
+    "erase_namespace": (
+        "erasure.leased",
+        "erasure.objects_erased",
+        "erasure.volatile_erased",
+        "erasure.rows_erased",
+        "erasure.recorded",
+    ),
+    "erase_tenant": (
+        "tenant.namespaces_erased",
+        "tenant.objects_erased",
+        "tenant.volatile_erased",
+        "tenant.rows_erased",
+        "tenant.ended",
+    ),
+}
+"""By what the service does, the points between its steps, each named for the step that has just ended."""
 
 
 class FaultPoints:
     """Ends the process at one point, if one is named; the configuration of a test names it, no other does."""
 
     def __init__(self, deadly: str = "") -> None:
-        self._deadly = deadly
+        """Take the point's name; with `:n` behind it the process dies when it comes there for the n-th time."""
+        self._deadly, _, nth = deadly.partition(":")
+        self._nth = int(nth or 1)
+        self._reached: Counter[str] = Counter()
 
     def reach(self, point: str) -> None:
         """Say that a point is reached."""
-        if point == self._deadly:
+        if point != self._deadly:
+            return
+        self._reached[point] += 1
+        if self._reached[point] == self._nth:
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+NO_FAULTS = FaultPoints()
+"""At which nothing dies."""

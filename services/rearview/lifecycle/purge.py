@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from rearview.lifecycle.fault_points import NO_FAULTS, FaultPoints
 from rearview.ports.clock import Clock
 from rearview.ports.erasure import ColdErasure, ErasureStore, Purge, VolatileErasure
 
@@ -17,13 +18,20 @@ class Purger:
     """The job `purge`. Running it again, at the same time or after being killed anywhere, ends the same."""
 
     def __init__(
-        self, store: ErasureStore, volatile: VolatileErasure, clock: Clock, cold: ColdErasure | None = None
+        self,
+        store: ErasureStore,
+        volatile: VolatileErasure,
+        clock: Clock,
+        cold: ColdErasure | None = None,
+        *,
+        faults: FaultPoints = NO_FAULTS,
     ) -> None:
         """Take the parts; without `cold` nothing was ever cold."""
         self._store = store
         self._cold = cold
         self._volatile = volatile
         self._clock = clock
+        self._faults = faults
 
     async def purge(self, tenant_id: UUID, receipt_id: UUID) -> bool:
         """Erase what the receipt names; return whether there was anything to do.
@@ -38,11 +46,16 @@ class Purger:
         purge = await self._store.begin(tenant_id, receipt_id, now=self._clock.now())
         if purge is None:
             return False
+        self._faults.reach("purge.begun")
         if self._cold is not None:
             await self._erase_cold(purge, self._cold)
+            self._faults.reach("purge.cold_erased")
         await self._store.erase(purge, now=self._clock.now())
+        self._faults.reach("purge.rows_erased")
         await self._erase_volatile(purge)
+        self._faults.reach("purge.volatile_erased")
         await self._store.finish(purge, now=self._clock.now())
+        self._faults.reach("purge.finished")
         return True
 
     async def _erase_cold(self, purge: Purge, cold: ColdErasure) -> None:

@@ -21,7 +21,7 @@ class SealRules:
     later with an earlier time counts as forged. A round seals at most `batches` of `batch` records for each of
     `tenants`."""
 
-    lag: timedelta = timedelta(minutes=2)
+    lag: timedelta = timedelta(minutes=10)
     batch: int = 500
     batches: int = 20
     tenants: int = 1_000
@@ -67,6 +67,7 @@ class AuditSealer:
             sealed, whole = sealed + count, whole and done
         if whole and (watermark is None or watermark < until):
             await self._anchors.note_watermark(until)
+            self._faults.reach("audit.watermarked")
         return sealed
 
     async def _seal_tenant(self, tenant_id: UUID, watermark: datetime | None, until: datetime) -> tuple[int, bool]:

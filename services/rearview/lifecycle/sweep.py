@@ -78,10 +78,12 @@ class Sweeper:
         lease = await self._store.acquire(tenant_id, namespace_id, length=self._limits.lease)
         if lease is None:
             raise Conflict("another worker sweeps this namespace", retry_after_seconds=1.0)
+        self._faults.reach("sweep.leased")
         swept = False
         try:
             done = _Pass(on_progress, self._on_moved, self._limits.run)
             await self._pass(lease, done)
+            self._faults.reach("sweep.done")
             swept = done.left > 0
         finally:
             await self._store.release(lease, swept=swept)

@@ -4,6 +4,7 @@ from collections import Counter
 from uuid import UUID
 
 from rearview.domain.errors import Conflict
+from rearview.lifecycle.fault_points import NO_FAULTS, FaultPoints
 from rearview.ports.clock import Clock
 from rearview.ports.erasure import ErasureCheck, VolatileErasure
 
@@ -13,10 +14,13 @@ _SLICE = 500
 class PurgeVerifier:
     """The end of the job `purge`. Running it again changes nothing."""
 
-    def __init__(self, check: ErasureCheck, volatile: VolatileErasure, clock: Clock) -> None:
+    def __init__(
+        self, check: ErasureCheck, volatile: VolatileErasure, clock: Clock, *, faults: FaultPoints = NO_FAULTS
+    ) -> None:
         self._check = check
         self._volatile = volatile
         self._clock = clock
+        self._faults = faults
 
     async def verify(self, tenant_id: UUID, receipt_id: UUID) -> bool:
         """Look for what a receipt's purge erased; return whether there was anything to look for.
@@ -37,5 +41,7 @@ class PurgeVerifier:
         if left:
             places = ", ".join(f"{place}={count}" for place, count in sorted(left.items()))
             raise Conflict(f"after the purge there is something left: {places}", retry_after_seconds=1.0)
+        self._faults.reach("purge.searched")
         await self._check.verified(purged, now=self._clock.now())
+        self._faults.reach("purge.verified")
         return True

@@ -1,9 +1,6 @@
 """The audit log is sealed, and whatever is done to it behind the services' back is named: over real stores."""
 
 import asyncio
-import os
-import signal
-import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -23,13 +20,13 @@ from rearview.domain.audit import AuditFilter, AuditVerdict
 from rearview.domain.audit_seal import AuditKey
 from rearview.domain.paging import PageRequest
 from rearview.lifecycle.config import LifecycleConfig
-from rearview.lifecycle.fault_points import SEAL_POINTS, FaultPoints
+from rearview.lifecycle.fault_points import NO_FAULTS
 from rearview.lifecycle.seal_audit import AuditSealer, SealRules
 from rearview.lifecycle.verify_audit import AuditVerifier
 from rearview.ports.cold_store import ColdObjects
 from tests.support.lifecycle_bench import LifecycleBench
 from tests.support.stack import BucketAddress
-from tests.support.tier_bench import environment, lifecycle_config
+from tests.support.tier_bench import lifecycle_config
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -52,7 +49,7 @@ class SealBench:
     def sealer(self, key: str = KEY) -> AuditSealer:
         """Return a sealer with small batches."""
         rules = SealRules(lag=LAG, batch=BATCH)
-        clock, faults = self.lifecycle.own.clock, FaultPoints()
+        clock, faults = self.lifecycle.own.clock, NO_FAULTS
         return AuditSealer(self.store, self.anchors, AuditKey(key.encode()), clock, rules=rules, faults=faults)
 
     async def act(self, times: int = 10) -> None:
@@ -248,23 +245,3 @@ async def test_two_workers_seal_each_record_once(bench: SealBench) -> None:
     await bench.sealer().seal()
     found = await bench.verdict()
     assert (found.intact, found.checked) == (True, 10)
-
-
-@pytest.mark.parametrize("point", SEAL_POINTS)
-async def test_killed_while_sealing_the_log_is_whole_and_the_next_round_goes_on(bench: SealBench, point: str) -> None:
-    await bench.act()
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.support.seal_process", bench.lifecycle.own.clock.now().isoformat()),
-        env={**os.environ, **environment(bench.config), "REARVIEW_FAULT_POINT": point},
-        stderr=asyncio.subprocess.PIPE,
-    )
-    _, errors = await process.communicate()
-    assert process.returncode == -signal.SIGKILL, errors.decode()
-    assert (await bench.verdict()).intact
-    await bench.sealed(1)
-    found = await bench.verdict()
-    assert (found.intact, found.checked) == (True, 11)
-    tenant_id = bench.lifecycle.own.scope.tenant_id
-    head = await bench.anchors.head(tenant_id)
-    assert head is not None
-    assert head.number == await bench.lifecycle.own.count("audit_seal", "tenant_id = %s", tenant_id)

@@ -123,10 +123,8 @@ async def test_expired_memories_leave_nothing_in_any_tier(tiers: TierBench, redi
     assert await purge_all(tiers, redis_url) == 1
 
     assert await tiers.writing.count("forget_receipt", "state = 3") == 1
-    for memory_id in (*cold, *warm, *hot):
-        assert await tiers.writing.tables_with(str(memory_id)) <= KEEPS_IDS
-    for text in (TEXTS[0], TEXTS[1], TEXTS[3], TEXTS[4]):
-        assert await tiers.writing.tables_with(text) == set()
+    assert await tiers.writing.tables_with(*map(str, (*cold, *warm, *hot))) <= KEEPS_IDS
+    assert await tiers.writing.tables_with(TEXTS[0], TEXTS[1], TEXTS[3], TEXTS[4]) == set()
     assert not [version for version in old if version in tiers.versions()]
     assert tiers.objects() == await tiers.catalog()
     assert await tiers.contents(kept) == [TEXTS[2], TEXTS[5]]

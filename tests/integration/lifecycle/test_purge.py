@@ -1,12 +1,10 @@
 """Purging: of what was forgotten nothing is left anywhere, whatever happens on the way, and nothing else is touched."""
 
 import asyncio
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
-import psycopg
 import pytest
 
 from rearview.adapters.postgres.erasure import PostgresErasure
@@ -19,7 +17,6 @@ from rearview.domain.ids import new_id
 from rearview.domain.principal import Scope
 from rearview.domain.recall import RecallTrace, ScoreParts, TraceCandidate
 from tests.support.lifecycle_bench import KEEPS_IDS, LifecycleBench
-from tests.support.waiting import wait_until
 from tests.support.writer_fixtures import WriterBench, request_key
 
 MARKERS = ("Zanzibarquartz", "翡翠蜻蜓", "Ottokar von Flieder")
@@ -291,65 +288,6 @@ async def test_nothing_is_purged_before_its_time(lifecycle: LifecycleBench) -> N
     assert not await lifecycle.purge(forgotten)
 
     assert await lifecycle.rows_of(own.scope.tenant_id) == before
-
-
-async def test_a_killed_purge_is_finished_by_the_next(lifecycle: LifecycleBench) -> None:
-    own = lifecycle.own
-    for at in range(6):
-        await own.remember(f"{MARKERS[0]} has {at} cats and {at + 1} dogs at home")
-    await own.append([f"{MARKERS[1]} 第{at}次去罗马，花了{at}00元" for at in range(8)])
-    await own.run_jobs()
-    everything = await memory_ids(lifecycle)
-    await leave_traces(lifecycle, everything)
-    units = await own.count("search_unit_fresh_1")
-    events = [row["event_id"] for row in await own.rows("SELECT event_id FROM event ORDER BY sequence")]
-    receipts = [await lifecycle.forget_memories(*everything[:6]), await lifecycle.forget_session()]
-
-    await kill_purge_at(lifecycle, receipts[0], "memory", everything[0], already_erased=0)
-    await kill_purge_at(lifecycle, receipts[0], "memory", everything[4], already_erased=4)
-    await kill_purge_at(lifecycle, receipts[1], "event", events[0], already_erased=1)
-    await kill_purge_at(lifecycle, receipts[1], "event", events[6], already_erased=7)
-    for receipt in receipts:
-        assert await lifecycle.purge(receipt)
-
-    first, second = [counts(await lifecycle.receipt(receipt)) for receipt in receipts]
-    assert (first["postgres.memory"], second["postgres.memory"]) == (6, len(everything) - 6)
-    assert (first["postgres.event"], second["postgres.event"]) == (0, 8)
-    assert first["postgres.search_unit"] + second["postgres.search_unit"] == units
-    assert await lifecycle.tables_with(*MARKERS) == set()
-    assert await lifecycle.redis_keys_with(*MARKERS) == set()
-
-
-async def kill_purge_at(
-    lifecycle: LifecycleBench, receipt: ForgetReceipt, table: str, row_id: UUID, *, already_erased: int
-) -> None:
-    """Run a purge in a process of its own, hold it up within the transaction that erases a row, and kill it."""
-    async with await psycopg.AsyncConnection.connect(lifecycle.urls.superuser) as holder:
-        await holder.execute(f"SELECT FROM {table} WHERE {table}_id = %s FOR UPDATE".encode(), [row_id])
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", "tests.support.purge_process", lifecycle.urls.service, lifecycle.redis_url),
-            *(str(lifecycle.own.scope.tenant_id), str(receipt.receipt_id)),
-            env={"PYTHONPATH": ":".join(path for path in sys.path if path)},
-        )
-
-        async def held_up() -> bool:
-            waiting = "datname = current_database() AND wait_event_type = 'Lock'"
-            return await lifecycle.own.count("pg_stat_activity", waiting) > 0
-
-        try:
-            await wait_until(held_up, "the purge to reach the row")
-        finally:
-            process.kill()
-            await process.wait()
-        stands = await lifecycle.receipt(receipt)
-        assert stands.state is ForgetState.TOMBSTONED
-        assert counts(stands).get("postgres.memory", 0) + counts(stands).get("postgres.event", 0) == already_erased
-
-    async def let_go() -> bool:
-        return await lifecycle.own.count("pg_locks", "NOT granted") == 0
-
-    await wait_until(let_go, "the killed purge's transaction to end")
 
 
 async def test_two_purges_at_once_erase_once(lifecycle: LifecycleBench) -> None:

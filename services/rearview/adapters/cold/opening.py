@@ -1,6 +1,6 @@
 """Opens what reads cold segments, as a service's configuration says."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,9 +58,15 @@ class Cold:
 
 @asynccontextmanager
 async def open_cold(
-    settings: ColdSettings, database: Database, clock: Clock, *, keeps_copies: bool = True
+    settings: ColdSettings,
+    database: Database,
+    clock: Clock,
+    *,
+    keeps_copies: bool = True,
+    on_step: Callable[[str], None] = lambda _step: None,
 ) -> AsyncIterator[Cold]:
-    """Yield what reads segments; without `keeps_copies` what was read is not kept for the next reader."""
+    """Yield what reads segments; without `keeps_copies` what was read is not kept for the next reader. `on_step` is
+    told the name of each step of a rehydration that ended."""
     async with AsyncExitStack() as stack:
         objects = await stack.enter_async_context(
             S3Objects(
@@ -84,4 +90,4 @@ async def open_cold(
             ColdReaderRounds(files, store.gone_segments, interval_seconds=settings.cold_check_seconds)
         )
         reader = ColdReader(objects, files)
-        yield Cold(objects, files, reader, SegmentRehydrator(store, reader, clock))
+        yield Cold(objects, files, reader, SegmentRehydrator(store, reader, clock, on_step=on_step))

@@ -1,7 +1,7 @@
 """Bringing memories back to the hot tier, and reading the content of cold ones where they are."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from uuid import UUID
 
 from rearview.adapters.cold.cold_reader import ColdReader
@@ -18,10 +18,19 @@ class SegmentRehydrator:
     """The `Rehydrator` and `ColdContents` ports. Reads of segments hold no connection; a memory whose place changed
     meanwhile, by a compaction, is looked up again."""
 
-    def __init__(self, store: TierStore, reader: ColdReader, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: TierStore,
+        reader: ColdReader,
+        clock: Clock,
+        *,
+        on_step: Callable[[str], None] = lambda _step: None,
+    ) -> None:
+        """`on_step` is told the name of each step that ended."""
         self._store = store
         self._reader = reader
         self._clock = clock
+        self._on_step = on_step
 
     async def rehydrate(self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]) -> int:
         """Bring memories back; see `Rehydrator.rehydrate`."""
@@ -30,6 +39,7 @@ class SegmentRehydrator:
         for first in range(0, len(ids), _AT_ONCE):
             part = ids[first : first + _AT_ONCE]
             moved += await self._store.make_hot(tenant_id, namespace_id, part, now=self._clock.now())
+            self._on_step("rehydrate.warm_moved")
             moved += await self._from_segments(tenant_id, namespace_id, part)
         return moved
 
@@ -81,9 +91,11 @@ class SegmentRehydrator:
                 return moved
             for segment, within in await self._by_segment(tenant_id, namespace_id, pointers):
                 restored = await self._reader.restored(segment, within)
+                self._on_step("rehydrate.read")
                 moved += await self._store.restore(
                     tenant_id, namespace_id, restored, generation=segment.generation, now=self._clock.now()
                 )
+                self._on_step("rehydrate.restored")
         if await self._store.pointers(tenant_id, namespace_id, memory_ids):
             raise _not_there()
         return moved

@@ -73,7 +73,11 @@ class ObjectSegmentStore:
         """Delete everything of a namespace or tenant; see `SegmentStore.erase_all`."""
         folder = _folder(tenant_id, namespace_id) if namespace_id else f"{tenant_id}/"
         deleted = await self._objects.abort_uploads(folder, before=datetime.max.replace(tzinfo=UTC))
+        before: list[ObjectVersion] = []
         while found := await self._objects.versions(folder, limit=_MOST_ORPHANS):
+            if found == before:
+                raise Unavailable("objects are still there after they were deleted", dependency="object_storage")
+            before = found
             await self._objects.delete_versions(found)
             deleted += len(found)
         return deleted

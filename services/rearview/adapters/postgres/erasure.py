@@ -1,6 +1,6 @@
 """Erasing in PostgreSQL what a forget marked, in batches that each count what they did."""
 
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any, LiteralString
@@ -53,10 +53,19 @@ class _Ended(Exception):
 class PostgresErasure:
     """The `ErasureStore` port."""
 
-    def __init__(self, database: Database, *, batch: int = 200, timeout_seconds: float = 60.0) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        batch: int = 200,
+        timeout_seconds: float = 60.0,
+        on_step: Callable[[str], None] = lambda _step: None,
+    ) -> None:
+        """`on_step` is told the name of each step that was committed."""
         self._database = database
         self._batch = batch
         self._timeout_seconds = timeout_seconds
+        self._on_step = on_step
 
     async def begin(self, tenant_id: UUID, receipt_id: UUID, *, now: datetime) -> Purge | None:
         """Begin, or go on; see `ErasureStore.begin`."""
@@ -84,8 +93,10 @@ class PostgresErasure:
         try:
             for start in range(0, purge.memory_count, self._batch):
                 await self._erase_memories(purge, start, now)
+                self._on_step("purge.memories_erased")
             for start in range(0, purge.event_count, self._batch):
                 await self._erase_events(purge, start, now)
+                self._on_step("purge.events_erased")
             await self._erase_mentions(purge, "erase_traces", TRACES, now)
             await self._erase_mentions(purge, "erase_requests", REQUESTS, now)
             sessions = {turn.session.session_id for turn in purge.turns} | {purge.session_id}

@@ -112,14 +112,14 @@ class S3Objects:
             for _ in range(2):
                 # A key may be the beginning of another one.
                 found = [version for version in self._versions(key, _MOST_VERSIONS) if version.key == key]
-                if not found:
-                    return True
                 for version in found:
                     with suppress_gone():
                         self._client.remove_object(
                             bucket_name=self._bucket, object_name=key, version_id=version.version_id or None
                         )
-            return not [version for version in self._versions(key, _MOST_VERSIONS) if version.key == key]
+            # A list may be behind; what can be read is there.
+            left = [version for version in self._versions(key, _MOST_VERSIONS) if version.key == key]
+            return not left and not self._is_there(key)
 
         if not await self._run(key, run):
             raise Unavailable("an object is still there after it was deleted", dependency=_DEPENDENCY)
@@ -140,6 +140,12 @@ class S3Objects:
             return len(left)
 
         return await self._run(prefix, run)
+
+    def _is_there(self, key: str) -> bool:
+        with suppress_gone():
+            self._client.stat_object(bucket_name=self._bucket, object_name=key)
+            return True
+        return False
 
     def _read(self, key: str, offset: int, size: int) -> bytes:
         response = self._client.get_object(bucket_name=self._bucket, object_name=key, offset=offset, length=size)
