@@ -20,6 +20,7 @@ from rearview.cli import (
     eval_commands,
     explain_command,
     forget_commands,
+    generations_commands,
     key_commands,
     mcp_command,
     memory_commands,
@@ -50,6 +51,7 @@ explain_command.register(app)
 bench_commands.register(app)
 tiers_command.register(app)
 audit_command.register(app)
+generations_commands.register(app)
 
 
 def _join_lines(registered: typer.Typer) -> None:

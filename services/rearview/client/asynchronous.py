@@ -169,6 +169,8 @@ class AsyncClient(ConnectedCaller[grpc.aio.Channel], AsyncCaller):
     run_sweep = _one(lifecycle_calls.run_sweep)
     get_operation = _one(lifecycle_calls.get_operation)
     rehydrate = _one(lifecycle_calls.rehydrate)
+    list_model_generations = _one(lifecycle_calls.list_model_generations)
+    start_reembedding = _one(lifecycle_calls.start_reembedding)
 
     create_tenant = _one(tenancy_calls.create_tenant)
     get_tenant = _one(tenancy_calls.get_tenant)

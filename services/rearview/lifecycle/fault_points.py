@@ -20,6 +20,18 @@ FAULT_POINTS = (
 SEAL_POINTS = ("audit.read", "audit.sealed", "audit.anchored")
 """Between the steps of sealing the audit log."""
 
+REEMBED_POINTS = (
+    "reembed.cleared",
+    "reembed.read",
+    "reembed.embedded",
+    "reembed.stored",
+    "reembed.merged",
+    "reembed.filled",
+    "reembed.caught_up",
+    "reembed.served",
+)
+"""Between the steps of a re-embedding; those of a rewrite lie in it, too."""
+
 
 class FaultPoints:
     """Ends the process at one point, if one is named; the configuration of a test names it, no other does."""

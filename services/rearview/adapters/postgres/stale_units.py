@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from rearview.adapters.postgres.consequences import bump_epoch
-from rearview.adapters.postgres.database import Database, dict_rows
+from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.event_rows import event_of
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
@@ -33,8 +33,8 @@ class PostgresStaleUnits:
             if row is None:
                 return None
             place |= {"namespace_id": row["namespace_id"], "unit_ids": row["unit_ids"]}
-            found = await (await dict_rows(connection, _SQL["windows"], place)).fetchall()
-        return StaleUnits(row["namespace_id"], tuple(row["unit_ids"]), _turns(found), tuple(row["cold"]))
+            turns = await read_windows(connection, place)
+        return StaleUnits(row["namespace_id"], tuple(row["unit_ids"]), turns, tuple(row["cold"]))
 
     async def replace(self, tenant_id: UUID, receipt_id: UUID, stale: StaleUnits, fresh: Sequence[FreshUnit]) -> None:
         """Replace units; see `StaleUnitStore.replace`."""
@@ -60,9 +60,10 @@ class PostgresStaleUnits:
             await connection.execute(_SQL["done"], place)
 
 
-def _turns(rows: Sequence[Mapping[str, Any]]) -> tuple[StaleTurn, ...]:
+async def read_windows(connection: Connection, place: Mapping[str, Any]) -> tuple[StaleTurn, ...]:
+    """Return those of the turns `unit_ids` in `place` that are not forgotten, each with the kept ones in its window."""
     windows: dict[UUID, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in rows:
+    for row in await (await dict_rows(connection, _SQL["windows"], place)).fetchall():
         windows[row["unit_id"]].append(row)
     turns = []
     for window in windows.values():
