@@ -230,13 +230,17 @@ async def test_from_one_model_to_the_other_and_back(
         assert await answering(bench) == 2
         await bench.store.answering_generation(scope.tenant_id, fresh=True)
         later = "The courier leaves parcels with the neighbour in flat 12."
-        await bench.write([later])
+        (parcel,) = await bench.write([later])
         answer = await bench.recall("courier parcels flat 12")  # by its words, before the model has read it
         assert later in [hit.memory.content for hit in answer.hits if hit.memory]
         await asked_anew()
     async with reembedder_of(bench) as reembedder:
         assert await reembedder.catch_up() >= 1
         assert await reembedder.catch_up() == 0
+
+    # What has its vector of both is forgotten in both.
+    await bench.writing.writer.forgetter.forget(scope, Forget("notes", ForgetMemories((parcel,))))
+    assert later not in str(await bench.recall("courier parcels flat 12", include_cold=True, top_k=20))
 
     assert done.counts["segments_embedded"] == 1
     assert 0 < done.completed <= done.total + 2
