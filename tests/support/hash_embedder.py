@@ -16,8 +16,8 @@ DIMENSION = 32
 class HashEmbedder:
     """Implements `Embedder`. `hang` makes queries wait for ever, `error` makes them fail."""
 
-    def __init__(self) -> None:
-        card = ModelCard.uncalibrated("hashed-pairs", "1", DIMENSION, Prompts("q: ", "p: "))
+    def __init__(self, revision: str = "1") -> None:
+        card = ModelCard.uncalibrated("hashed-pairs", revision, DIMENSION, Prompts("q: ", "p: "))
         self._generation = EmbeddingGeneration(card)
         self.queries: list[str] = []
         self.hang = False

@@ -76,6 +76,8 @@ class TierBench:
     recaller: Recall
     reader: TieredMemoryReader
     embedder: Embedder
+    store: PostgresRecallStore
+    others: tuple[Embedder, ...] = ()
 
     async def write(self, texts: Sequence[str] = TEXTS) -> list[UUID]:
         """Remember texts; return their memories' ids."""
@@ -100,8 +102,10 @@ class TierBench:
 
     async def recall(self, text: str, **options: Any) -> Recalled:
         """Recall by text and vector."""
-        generation = self.embedder.generation
-        vectors = {generation.generation_id: generation.centre_one(await self.embedder.embed_query(text))}
+        vectors = {
+            each.generation.generation_id: each.generation.centre_one(await each.embed_query(text))
+            for each in (self.embedder, *self.others)
+        }
         query = replace(RecallQuery(text, self.writing.clock.moment), **options)
         return await self.recaller.recall(Asked(query, [self.writing.scope], vectors))
 
@@ -207,8 +211,23 @@ async def tiers(database: DatabaseUrls, redis_url: str, bucket: BucketAddress) -
 class open_tier_bench:  # noqa: N801 -- reads as a statement
     """A context that yields a bench."""
 
-    def __init__(self, database: DatabaseUrls, redis_url: str, bucket: BucketAddress, **more: Any) -> None:
+    def __init__(
+        self,
+        database: DatabaseUrls,
+        redis_url: str,
+        bucket: BucketAddress,
+        *,
+        model: Embedder | None = None,
+        others: tuple[Embedder, ...] = (),
+        scope: Scope | None = None,
+        **more: Any,
+    ) -> None:
+        """Take the parts, and what the lifecycle is configured with. Queries are embedded by `others`, too; with a
+        `scope` that is there already its memories are taken on."""
         self._parts = database, redis_url, bucket
+        self._embedder = model or HashEmbedder()
+        self._others = others
+        self._scope = scope
         self._more = more
         self._stack = AsyncExitStack()
 
@@ -216,10 +235,11 @@ class open_tier_bench:  # noqa: N801 -- reads as a statement
 
         database, redis_url, bucket = self._parts
         stack = self._stack
-        scope = Scope(new_id(), new_id(), "notes", principal="tester")
-        add_namespace(database.superuser, scope)
+        scope = self._scope or Scope(new_id(), new_id(), "notes", principal="tester")
+        if self._scope is None:
+            add_namespace(database.superuser, scope)
         clock = SetClock()
-        embedder = HashEmbedder()
+        embedder = self._embedder
         config = lifecycle_config(database, redis_url, bucket, **{"orphan_minutes": 0, **self._more})
         writer_config = WriterConfig.model_validate(
             {
@@ -237,8 +257,9 @@ class open_tier_bench:  # noqa: N801 -- reads as a statement
         redis = await stack.enter_async_context(RedisConnection(redis_url, timeout_seconds=2.0))
         tiers = await stack.enter_async_context(open_tiers(config, work, clock))
         cold = await stack.enter_async_context(open_cold(config, work, clock))
+        store = PostgresRecallStore(recalling)
         recaller = Recall(
-            store=PostgresRecallStore(recalling),
+            store=store,
             working_memory=RedisWorkingMemory(redis, clock),
             reader=LanguageQueryReader(),
             hasher=KeywordHashes(),
@@ -246,11 +267,11 @@ class open_tier_bench:  # noqa: N801 -- reads as a statement
             recorder=_Unrecorded(),
             clock=clock,
             limits=RecallLimits(total_seconds=30.0),
-            cold=ColdStage(SegmentRoutes(recalling, cold.reader), cold.rehydrator),
+            cold=ColdStage(SegmentRoutes(recalling, cold.reader), cold.rehydrator, store),
         )
         bench = WriterBench(writer, scope, clock, database.superuser)
         reader = TieredMemoryReader(PostgresMemoryReader(work, clock), cold.rehydrator)
-        return TierBench(bench, database, bucket, config, tiers, cold, recaller, reader, embedder)
+        return TierBench(bench, database, bucket, config, tiers, cold, recaller, reader, embedder, store, self._others)
 
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()

@@ -21,6 +21,7 @@ from rearview.cli import (
     exchange_commands,
     explain_command,
     forget_commands,
+    generations_commands,
     key_commands,
     mcp_command,
     memory_commands,
@@ -52,6 +53,7 @@ bench_commands.register(app)
 tiers_command.register(app)
 audit_command.register(app)
 exchange_commands.register(app)
+generations_commands.register(app)
 
 
 def _join_lines(registered: typer.Typer) -> None:

@@ -22,7 +22,10 @@ def register(app: typer.Typer) -> None:
 def calibrate(
     model: Annotated[
         str | None,
-        typer.Option(help="A folder in the format of sentence-transformers; the built-in model unless given."),
+        typer.Option(
+            help="A folder in the format of sentence-transformers, or the name of a model that a package brings; "
+            "the built-in model unless given."
+        ),
     ] = None,
     query_prompt: Annotated[
         str | None, typer.Option(help="What the model was trained to see before a query; else what its card says.")

@@ -40,7 +40,7 @@ async def _averages(
             endpoints.postgres_service_url, max_connections=1, settings=dict(RECALL_SETTINGS)
         ) as database:
             store = PostgresRecallStore(database)
-            generation = await store.current_generation()
+            generation = await store.answering_generation(scope.tenant_id)
             for question in questions if generation else ():
                 vector = embedder.generation.centre_one(await embedder.embed_query(question))
                 search = Search(scope=scope, terms={}, vector=vector, folded_query="", now=datetime.now(UTC))

@@ -61,7 +61,7 @@ class AsyncCaller(Caller[grpc.aio.Channel]):
         invoke = self._channel.unary_stream(
             path, request_serializer=type(request).SerializeToString, response_deserializer=decode
         )
-        answers = invoke(request, metadata=(*self._connection.metadata, *outgoing_metadata()))
+        answers = invoke(request, metadata=call_metadata(self._connection))
         try:
             async for answer in answers:
                 yield answer
@@ -78,7 +78,7 @@ class AsyncCaller(Caller[grpc.aio.Channel]):
             return await invoke(
                 iter(messages),
                 timeout=max(self._defaults.timeout_seconds, exchange_calls.CALL_TIMEOUT_SECONDS),
-                metadata=(*self._connection.metadata, *outgoing_metadata()),
+                metadata=call_metadata(self._connection),
             )
         except grpc.aio.AioRpcError as error:
             raise from_rpc_error(error, dependency="gateway") from error
@@ -237,6 +237,8 @@ class AsyncClient(ConnectedCaller[grpc.aio.Channel], AsyncCaller):
     run_sweep = _one(lifecycle_calls.run_sweep)
     get_operation = _one(lifecycle_calls.get_operation)
     rehydrate = _one(lifecycle_calls.rehydrate)
+    list_model_generations = _one(lifecycle_calls.list_model_generations)
+    start_reembedding = _one(lifecycle_calls.start_reembedding)
 
     create_tenant = _one(tenancy_calls.create_tenant)
     get_tenant = _one(tenancy_calls.get_tenant)

@@ -59,7 +59,7 @@ class BlockingCaller(Caller[grpc.Channel]):
         invoke = self._channel.unary_stream(
             path, request_serializer=type(request).SerializeToString, response_deserializer=decode
         )
-        answers = invoke(request, metadata=(*self._connection.metadata, *outgoing_metadata()))
+        answers = invoke(request, metadata=call_metadata(self._connection))
         try:
             yield from answers
         except grpc.RpcError as error:
@@ -75,7 +75,7 @@ class BlockingCaller(Caller[grpc.Channel]):
             return invoke(
                 iter(messages),
                 timeout=max(self._defaults.timeout_seconds, exchange_calls.CALL_TIMEOUT_SECONDS),
-                metadata=(*self._connection.metadata, *outgoing_metadata()),
+                metadata=call_metadata(self._connection),
             )
         except grpc.RpcError as error:
             raise from_rpc_error(error, dependency="gateway") from error
@@ -239,6 +239,8 @@ class Client(ConnectedCaller[grpc.Channel], BlockingCaller):
     run_sweep = _one(lifecycle_calls.run_sweep)
     get_operation = _one(lifecycle_calls.get_operation)
     rehydrate = _one(lifecycle_calls.rehydrate)
+    list_model_generations = _one(lifecycle_calls.list_model_generations)
+    start_reembedding = _one(lifecycle_calls.start_reembedding)
 
     create_tenant = _one(tenancy_calls.create_tenant)
     get_tenant = _one(tenancy_calls.get_tenant)

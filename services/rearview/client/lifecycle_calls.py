@@ -122,3 +122,17 @@ def rehydrate(defaults: Defaults, memories: Sequence[str]) -> Call[lifecycle_pb2
     del defaults  # the names tell the namespaces
     request = lifecycle_pb2.RehydrateRequest(names=memories)
     return call(LIFECYCLE_SERVICE, "Rehydrate", request, lifecycle_pb2.Operation, repeatable=True)
+
+
+def list_model_generations(defaults: Defaults) -> Call[lifecycle_pb2.ListModelGenerationsResponse]:
+    """List the embedding models that memories have vectors of. Admin."""
+    del defaults  # models are the platform's
+    request = lifecycle_pb2.ListModelGenerationsRequest()
+    return read(LIFECYCLE_SERVICE, "ListModelGenerations", request, lifecycle_pb2.ListModelGenerationsResponse)
+
+
+def start_reembedding(defaults: Defaults, model: str) -> Call[lifecycle_pb2.Operation]:
+    """Embed the tenant's memories with another configured model, as `kind:model`. Returns at once. Admin."""
+    del defaults  # all memories of the tenant
+    request = lifecycle_pb2.StartReembeddingRequest(model=model)
+    return call(LIFECYCLE_SERVICE, "StartReembedding", request, lifecycle_pb2.Operation, repeatable=False)

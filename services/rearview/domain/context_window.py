@@ -5,6 +5,7 @@ are written at once with what is known, and again as turns follow; two turns lat
 window is complete.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -76,6 +77,19 @@ def alone(
     own = own_keywords[: keyword_bag.MAX_OWN_TOKENS]
     weighted = np.float32(DEFAULT_WEIGHTS.itself) * plain
     return WindowedTurn(unit_id, memory_id, sequence, plain, weighted, own, KeywordBag.of(own), asks)
+
+
+_BEFORE = ((DEFAULT_WEIGHTS.before, keyword_bag.BEFORE), (DEFAULT_WEIGHTS.two_before, keyword_bag.TWO_BEFORE))
+_AFTER = ((DEFAULT_WEIGHTS.after, keyword_bag.AFTER), (DEFAULT_WEIGHTS.two_after, keyword_bag.TWO_AFTER))
+
+
+def with_window(turn: WindowedTurn, before: Iterable[WindowedTurn], after: Iterable[WindowedTurn]) -> WindowedTurn:
+    """Return a turn (made by `alone`) with the turns before and after it taken into its window, each side nearest
+    first."""
+    for neighbours, weights in ((before, _BEFORE), (after, _AFTER)):
+        for neighbour, (vector_weight, keyword_weight) in zip(neighbours, weights, strict=False):
+            turn = turn.with_neighbour(neighbour, vector_weight, keyword_weight)
+    return turn
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,6 +14,7 @@ class OperationKind(StrEnum):
     SWEEP = "sweep"
     REHYDRATE = "rehydrate"
     ERASE_NAMESPACE = "erase_namespace"
+    REEMBED = "reembed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ class TierStatistics:
 
 @dataclass(frozen=True, slots=True)
 class GenerationStatistics:
-    """A model generation, and how many of the tenant's search units carry its vectors."""
+    """A model generation, how many of the tenant's search units carry its vectors, and whether these answer it."""
 
     generation_id: str
     model: str
@@ -25,3 +25,4 @@ class GenerationStatistics:
     current: bool
     unit_count: int
     created_at: datetime
+    answering: bool = False

@@ -9,8 +9,9 @@ import grpc.aio
 
 from rearview.adapters.jwks.cached_keys import CachedSigningKeys
 from rearview.adapters.jwks.sources import open_source
+from rearview.adapters.models.configured import configured_settings
 from rearview.adapters.models.measured_embedder import MeasuredEmbedder
-from rearview.adapters.models.registry import embedder_settings, open_embedder
+from rearview.adapters.models.registry import open_embedder
 from rearview.adapters.postgres.credentials import PostgresApiKeyStore, PostgresCredentialStore
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.epochs import PostgresEpochs
@@ -119,6 +120,14 @@ def _cache_of(
     )
 
 
+async def _open_embedders(config: GatewayConfig) -> list[Embedder]:
+    """Open the configured models, that of new vectors first: a query is embedded by each."""
+    settings = configured_settings(
+        config.embedder, config.next_embedder, config.model_dir, config.embedder_url, config.embedder_bearer
+    )
+    return [await asyncio.to_thread(open_embedder, each) for each in settings.values()]
+
+
 def _services_certificates(config: GatewayConfig) -> CertificateFiles | None:
     if config.services_cert_file is None or config.services_key_file is None:
         return None
@@ -203,22 +212,18 @@ async def run_gateway(
                 (ServiceName.LIFECYCLE, config.lifecycle_address),
             )
         }
-        model = embedder
-        if model is None:
-            model = await asyncio.to_thread(
-                open_embedder,
-                embedder_settings(config.embedder, config.model_dir, config.embedder_url, config.embedder_bearer),
-            )
-        model = MeasuredEmbedder(model, process.metrics)
-        stack.push_async_callback(model.close)
-        await model.embed_query("rearview")  # the first run is slow; no caller should wait for it
+        first, *others = [embedder] if embedder is not None else await _open_embedders(config)
+        models: list[Embedder] = [MeasuredEmbedder(first, process.metrics), *others]
+        for model in models:
+            stack.push_async_callback(model.close)
+            await model.embed_query("rearview")  # the first run is slow; no caller should wait for it
         embedding = QueryEmbedding(
-            model, process.metrics, budget_seconds=config.embed_budget_seconds, max_pending=config.embed_max_pending
+            models, process.metrics, budget_seconds=config.embed_budget_seconds, max_pending=config.embed_max_pending
         )
         stack.push_async_callback(embedding.close)
 
         redis = await _open_redis(config, process.metrics, stack)
-        cache = _cache_of(config, redis, database, model, embedding, clock, process.metrics)
+        cache = _cache_of(config, redis, database, models[0], embedding, clock, process.metrics)
         tokens = await _open_tokens(config, clock, process.metrics, stack)
         operator_key = config.operator_key.get_secret_value() if config.operator_key else None
         authorizer = Authorizer(

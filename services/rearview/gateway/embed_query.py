@@ -37,8 +37,11 @@ class EmbeddedQuery:
 class QueryEmbedding:
     """Embeds queries. A full queue, a slow or a broken model give no vector, never an error."""
 
-    def __init__(self, embedder: Embedder, metrics: Metrics, *, budget_seconds: float, max_pending: int) -> None:
-        self._embedder = embedder
+    def __init__(
+        self, embedders: Sequence[Embedder], metrics: Metrics, *, budget_seconds: float, max_pending: int
+    ) -> None:
+        """Take the models of the generations in use, that of new vectors first."""
+        self._embedders = embedders
         self._budget_seconds = budget_seconds
         self._max_pending = max_pending
         self._pending: set[asyncio.Task[Any]] = set()
@@ -68,7 +71,7 @@ class QueryEmbedding:
         if error is not None:
             raise error
         self._outcomes.labels("embedded").inc()
-        return (EmbeddedQuery(self._embedder.generation.generation_id, task.result()),)
+        return task.result()
 
     async def close(self) -> None:
         """Give up on what is still under way."""
@@ -76,12 +79,8 @@ class QueryEmbedding:
             task.cancel()
         await asyncio.gather(*self._pending, return_exceptions=True)
 
-    async def _embed(self, texts: Mapping[str, float]) -> NDArray[np.float32]:
-        raw = [await self._embedder.embed_query(text) for text in texts]
-        weights = np.array(list(texts.values()), dtype=np.float32)[:, None]
-        centred = weights * self._embedder.generation.centre(np.stack(raw))
-        vector: NDArray[np.float32] = normalise_rows(centred.sum(axis=0, keepdims=True))[0]
-        return vector
+    async def _embed(self, texts: Mapping[str, float]) -> tuple[EmbeddedQuery, ...]:
+        return tuple(await asyncio.gather(*(_embedded(embedder, texts) for embedder in self._embedders)))
 
     def _budget(self) -> float:
         left = time_left_seconds()
@@ -96,6 +95,14 @@ class QueryEmbedding:
     def _nothing(self, outcome: str) -> tuple[EmbeddedQuery, ...]:
         self._outcomes.labels(outcome).inc()
         return ()
+
+
+async def _embedded(embedder: Embedder, texts: Mapping[str, float]) -> EmbeddedQuery:
+    raw = [await embedder.embed_query(text) for text in texts]
+    weights = np.array(list(texts.values()), dtype=np.float32)[:, None]
+    centred = weights * embedder.generation.centre(np.stack(raw))
+    vector = normalise_rows(centred.sum(axis=0, keepdims=True))[0]
+    return EmbeddedQuery(embedder.generation.generation_id, vector)
 
 
 def texts_of(query: RecallQuery) -> Mapping[str, float]:

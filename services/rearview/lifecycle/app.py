@@ -10,6 +10,7 @@ import grpc.aio
 
 from rearview.adapters.cold.opening import open_cold
 from rearview.adapters.cold.segment_store import ObjectSegmentStore
+from rearview.adapters.models.configured import ConfiguredEmbedders, configured_settings
 from rearview.adapters.postgres.access_counts import PostgresAccessCounts
 from rearview.adapters.postgres.audit_log import PostgresAuditLog
 from rearview.adapters.postgres.audit_seals import PostgresAuditSeals
@@ -25,6 +26,7 @@ from rearview.adapters.postgres.namespace_erasure import PostgresNamespaceErasur
 from rearview.adapters.postgres.operations import PostgresOperations
 from rearview.adapters.postgres.platform_statistics import PostgresPlatformStatistics
 from rearview.adapters.postgres.policies import PostgresPolicyStore, RememberedPolicies
+from rearview.adapters.postgres.reembedding import PostgresReembedding
 from rearview.adapters.postgres.statistics import PostgresStatistics
 from rearview.adapters.postgres.tenant_erasure import PostgresTenantErasure
 from rearview.adapters.postgres.tiering import PostgresTiering
@@ -40,6 +42,7 @@ from rearview.internal.v1 import lifecycle_service_pb2
 from rearview.internal.v1.lifecycle_service_pb2_grpc import add_LifecycleServiceServicer_to_server
 from rearview.language.aliases import canonical, common_words, spellings
 from rearview.language.pii import PatternRedactor
+from rearview.language.scripts import languages
 from rearview.lifecycle.cold_moves import ColdMoves, ColdRules
 from rearview.lifecycle.config import LifecycleConfig
 from rearview.lifecycle.drain_access_counts import AccessCountDrain
@@ -53,15 +56,18 @@ from rearview.lifecycle.legal_holds import LegalHolds
 from rearview.lifecycle.measure import PlatformMeasures
 from rearview.lifecycle.operations import OperationWork
 from rearview.lifecycle.purge import Purger
+from rearview.lifecycle.reembed import Reembedder, ReembedRules
 from rearview.lifecycle.round_schedule import Round, RoundSchedule
 from rearview.lifecycle.seal_audit import AuditSealer, SealRules
 from rearview.lifecycle.servicer import LifecycleServicer
 from rearview.lifecycle.sweep import MOVES, OnMoved, Sweeper, SweepLimits
+from rearview.lifecycle.unit_vectors import UnitVectors
 from rearview.lifecycle.upkeep import UpkeepRounds, UpkeepRules
 from rearview.lifecycle.verify_audit import AuditVerifier
 from rearview.lifecycle.verify_purge import PurgeVerifier
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.cold_store import ColdObjects
+from rearview.ports.embedders import Embedders
 from rearview.ports.job_queue import JobHandler
 from rearview.ports.tiering import Rehydrator, TierStore
 from rearview.rpc.interceptors import IdentityInterceptor
@@ -107,13 +113,18 @@ async def run_lifecycle(
         tiers = await stack.enter_async_context(open_tiers(config, work, clock, _moves_metric(process.metrics)))
         for name, pool in (("postgresql", calls), ("postgresql_work", work), ("redis", redis)):
             process.metrics.pools.add(name, pool.figures)
+        embedders = embedders_of(config)
+        stack.push_async_callback(embedders.close)
+        reembedder = reembedding(config, work, tiers, embedders, clock)
         queue = ProcrastinateJobQueue(url, policy=_job_policy(config))
-        handlers = observed_jobs(job_work(config, work, redis, tiers, clock), process.metrics, process.tracing)
+        handlers = observed_jobs(
+            job_work(config, work, redis, tiers, embedders, clock), process.metrics, process.tracing
+        )
         await stack.enter_async_context(
             meanwhile(queue.work(handlers, concurrency=config.worker_concurrency), stopping)
         )
         sealing = audit_sealing(config, work, tiers.objects, clock, process.metrics)
-        rounds = _rounds(config, work, redis, clock, tiers.store, process.metrics, sealing)
+        rounds = _rounds(config, work, redis, clock, tiers.store, process.metrics, sealing, reembedder)
         await stack.enter_async_context(meanwhile(rounds.run(), stopping))
 
         def register(server: grpc.aio.Server) -> Sequence[str]:
@@ -121,7 +132,7 @@ async def run_lifecycle(
                 PostgresAuditLog(calls),
                 PostgresDeadLetters(calls),
                 PostgresStatistics(calls),
-                operation_work(config, calls, redis, tiers, clock),
+                operation_work(config, calls, redis, tiers, embedders, clock),
                 LegalHolds(
                     PostgresLegalHolds(calls),
                     PatternRedactor(),
@@ -144,6 +155,7 @@ class Tiers:
     """What moves memories between tiers."""
 
     store: TierStore
+    moves: ColdMoves
     sweeper: Sweeper
     rehydrator: Rehydrator
     eraser: ColdEraser
@@ -169,6 +181,7 @@ async def open_tiers(
         limits = SweepLimits(run=config.sweep_memories, step=config.sweep_step, lease=lease)
         yield Tiers(
             store,
+            moves,
             Sweeper(store, moves, expirer, cold.rehydrator, clock, limits=limits, faults=faults, on_moved=on_moved),
             cold.rehydrator,
             ColdEraser(store, moves, lease=lease),
@@ -178,7 +191,12 @@ async def open_tiers(
 
 
 def job_work(
-    config: LifecycleConfig, database: Database, redis: RedisConnection, tiers: Tiers, clock: Clock
+    config: LifecycleConfig,
+    database: Database,
+    redis: RedisConnection,
+    tiers: Tiers,
+    embedders: Embedders,
+    clock: Clock,
 ) -> Mapping[str, JobHandler]:
     """Return the handlers of the lifecycle's jobs, by task."""
     faults = FaultPoints(config.fault_point)
@@ -187,17 +205,51 @@ def job_work(
         Purger(erasure, RedisErasure(redis), clock, tiers.eraser, faults=faults),
         PurgeVerifier(PostgresErasureCheck(database), RedisErasure(redis), clock, faults=faults),
         tiers.sweeper,
-        operation_work(config, database, redis, tiers, clock),
+        operation_work(config, database, redis, tiers, embedders, clock),
         tenant_eraser(config, database, redis, tiers, clock),
     )
 
 
 def operation_work(
-    config: LifecycleConfig, database: Database, redis: RedisConnection, tiers: Tiers, clock: Clock
+    config: LifecycleConfig,
+    database: Database,
+    redis: RedisConnection,
+    tiers: Tiers,
+    embedders: Embedders,
+    clock: Clock,
 ) -> OperationWork:
     """Return what begins operations and carries them out."""
     eraser = namespace_eraser(config, database, redis, tiers, clock)
-    return OperationWork(PostgresOperations(database), tiers.store, tiers.sweeper, tiers.rehydrator, eraser, clock)
+    reembedder = reembedding(config, database, tiers, embedders, clock)
+    return OperationWork(
+        PostgresOperations(database), tiers.store, tiers.sweeper, tiers.rehydrator, eraser, reembedder, clock
+    )
+
+
+def embedders_of(config: LifecycleConfig) -> ConfiguredEmbedders:
+    """Return the configured models; each is opened when it is first asked for."""
+    return ConfiguredEmbedders(
+        configured_settings(
+            config.embedder, config.next_embedder, config.model_dir, config.embedder_url, config.embedder_bearer
+        )
+    )
+
+
+def reembedding(
+    config: LifecycleConfig, database: Database, tiers: Tiers, embedders: Embedders, clock: Clock
+) -> Reembedder:
+    """Return what embeds memories anew."""
+    return Reembedder(
+        PostgresReembedding(database),
+        PostgresOperations(database),
+        tiers.store,
+        tiers.moves,
+        embedders,
+        UnitVectors(languages),
+        clock,
+        rules=ReembedRules(step=config.reembed_units, lease=timedelta(seconds=config.lease_seconds)),
+        faults=FaultPoints(config.fault_point),
+    )
 
 
 def namespace_eraser(
@@ -282,6 +334,7 @@ def _rounds(
     tiers: TierStore,
     metrics: Metrics,
     sealing: AuditSealing | None,
+    reembedder: Reembedder,
 ) -> RoundSchedule:
     drain = AccessCountDrain(RedisAccessCounts(redis), PostgresAccessCounts(database))
     upkeep = UpkeepRounds(
@@ -290,6 +343,7 @@ def _rounds(
             session_silent=timedelta(minutes=config.session_silent_minutes),
             units_unmerged=timedelta(minutes=config.units_unmerged_minutes),
             purge_overdue=timedelta(minutes=config.purge_overdue_minutes),
+            generation_kept=timedelta(minutes=config.generation_kept_minutes),
         ),
     )
     measures = PlatformMeasures(PostgresPlatformStatistics(database), metrics)
@@ -300,8 +354,10 @@ def _rounds(
         [
             *seal,
             Round("drain_access_counts", config.drain_counts_seconds, drain.drain),
+            Round("embed_changed", config.reembed_catch_up_seconds, reembedder.catch_up),
             Round("measure", config.measure_seconds, measures.measure),
             Round("expire", config.expire_seconds, upkeep.expire),
+            Round("drop_generations", config.expire_seconds, upkeep.drop_generations),
             Round("enqueue_left_behind", config.upkeep_seconds, upkeep.enqueue_left_behind),
             Round(
                 "enqueue_sweeps",

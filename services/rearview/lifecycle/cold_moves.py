@@ -5,7 +5,7 @@ catalog and points memories to it, and deleted after one transaction has made it
 object that no catalog row names; it is swept when it is old enough to belong to no move under way.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
@@ -14,6 +14,9 @@ from rearview.domain.cold import SEGMENT_MEMORIES, ColdMemory, Segment
 from rearview.lifecycle.fault_points import FaultPoints
 from rearview.ports.clock import Clock
 from rearview.ports.tiering import ColdBatch, ErasedUnit, KeptRow, Lease, SegmentStore, TierStore
+
+Made = Callable[[Sequence[ColdMemory]], Awaitable[Sequence[ColdMemory]]]
+"""Makes the units of memories anew; returns the memories in order."""
 
 SMALL_SEGMENT = SEGMENT_MEMORIES // 4
 DEAD_SHARE = 0.2
@@ -82,6 +85,11 @@ class ColdMoves:
         await self.delete_garbage(lease)
         return len(found)
 
+    async def reembed(self, lease: Lease, segment: Segment, generation: int, made: Made) -> None:
+        """Put a segment with vectors of another generation in the place of one. Raises as `make_cold`, and what `made`
+        raises."""
+        await self._rewrite(lease, [segment], frozenset(), generation=generation, made=made)
+
     async def delete_garbage(self, lease: Lease) -> int:
         """Delete replaced segments' objects with all their versions; return how many. Raises as `make_cold`."""
         keys = await self._store.garbage(lease.tenant_id, lease.namespace_id)
@@ -107,7 +115,15 @@ class ColdMoves:
             self._faults.reach("orphans.deleted")
         return len(orphans) + await self._segments.abort_uploads(tenant_id, namespace_id, before=before)
 
-    async def _rewrite(self, lease: Lease, old: Sequence[Segment], doomed: frozenset[UUID]) -> None:
+    async def _rewrite(
+        self,
+        lease: Lease,
+        old: Sequence[Segment],
+        doomed: frozenset[UUID],
+        *,
+        generation: int | None = None,
+        made: Made | None = None,
+    ) -> None:
         kept: list[tuple[ColdMemory, KeptRow]] = []
         erased: list[ErasedUnit] = []
         for segment in old:
@@ -124,8 +140,10 @@ class ColdMoves:
         new = None
         if kept:
             memories = tuple(memory for memory, _ in kept)
+            if made is not None:
+                memories = tuple(await made(memories))
             dimension = next((len(unit.embedding) for memory in memories for unit in memory.units), 1)
-            batch = ColdBatch(old[0].generation, dimension, memories, ())
+            batch = ColdBatch(old[0].generation if generation is None else generation, dimension, memories, ())
             segment, digest = await self._segments.write(lease.tenant_id, lease.namespace_id, batch)
             self._faults.reach("rewrite.written")
             await self._segments.verify(segment, digest)

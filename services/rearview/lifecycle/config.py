@@ -2,11 +2,11 @@
 
 from pydantic import Field, SecretStr
 
-from rearview.rpc.service_config import ObjectStorageConfig, SecretKey, ServiceConfig
+from rearview.rpc.service_config import EmbedderConfig, ObjectStorageConfig, SecretKey, ServiceConfig
 from rearview.rpc.settings import Listen
 
 
-class LifecycleConfig(ObjectStorageConfig, ServiceConfig):
+class LifecycleConfig(EmbedderConfig, ObjectStorageConfig, ServiceConfig):
     """Read once; the variables carry the prefix `REARVIEW_`.
 
     Attributes:
@@ -30,6 +30,10 @@ class LifecycleConfig(ObjectStorageConfig, ServiceConfig):
         orphan_minutes: objects older than this that no catalog names are deleted; longer than any move takes.
         erasure_settle_seconds: a deleted namespace is looked through once more so long after; longer than a
             request takes.
+        reembed_units: how many search units are embedded and stored at once.
+        reembed_catch_up_seconds: how often units are looked for that have changed since they were embedded.
+        generation_kept_minutes: what a superseded model generation left is dropped so long after, when nothing needs
+            it; longer than writers of two models run side by side.
         audit_key: seals the audit log; 32 bytes or more that no other service has. Without it nothing is sealed and
             VerifyAudit is not offered.
         seal_seconds: how often audit records are sealed.
@@ -57,6 +61,9 @@ class LifecycleConfig(ObjectStorageConfig, ServiceConfig):
     lease_seconds: float = Field(default=60.0, ge=1, le=3_600)
     orphan_minutes: float = Field(default=60.0, ge=0, le=100_000)
     erasure_settle_seconds: float = Field(default=60.0, ge=0, le=86_400)
+    reembed_units: int = Field(default=64, ge=1, le=1_000)
+    reembed_catch_up_seconds: float = Field(default=0.5, gt=0, le=3_600)
+    generation_kept_minutes: float = Field(default=1_440.0, ge=0, le=100_000)
     audit_key: SecretKey | None = None
     seal_seconds: float = Field(default=30.0, gt=0, le=86_400)
     seal_lag_minutes: float = Field(default=10.0, ge=0, le=1_440)

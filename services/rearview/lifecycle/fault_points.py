@@ -55,6 +55,18 @@ FAULT_POINTS: Mapping[str, tuple[str, ...]] = {
 }
 """By what the service does, the points between its steps, each named for the step that has just ended."""
 
+REEMBED_POINTS = (
+    "reembed.cleared",
+    "reembed.read",
+    "reembed.embedded",
+    "reembed.stored",
+    "reembed.merged",
+    "reembed.filled",
+    "reembed.caught_up",
+    "reembed.served",
+)
+"""Between the steps of a re-embedding; those of a rewrite lie in it, too."""
+
 
 class FaultPoints:
     """Ends the process at one point, if one is named; the configuration of a test names it, no other does."""

@@ -1,14 +1,15 @@
-"""Sweeps, rehydrations and erasures that an administrator asked for, carried out by a job."""
+"""Sweeps, rehydrations, erasures and re-embeddings that an administrator asked for, carried out by a job."""
 
 import asyncio
 from collections.abc import Collection, Mapping
 from uuid import UUID
 
-from rearview.domain.errors import Conflict, RearviewError, Unavailable
+from rearview.domain.errors import Conflict, DeadlineExceeded, Overloaded, RearviewError, Unavailable
 from rearview.domain.ids import new_id
 from rearview.domain.operation import Operation, OperationKind
 from rearview.domain.principal import Caller
 from rearview.lifecycle.erase_namespace import NamespaceEraser
+from rearview.lifecycle.reembed import Reembedder
 from rearview.lifecycle.sweep import MOVES, TO_HOT, Sweeper
 from rearview.ports.clock import Clock
 from rearview.ports.operations import Operations
@@ -16,6 +17,8 @@ from rearview.ports.tiering import Rehydrator, TierStore
 
 _MOST_ATTEMPTS = 30
 _STEP = 500
+_PASSING = (Conflict, DeadlineExceeded, Overloaded, Unavailable)
+"""What another attempt may not meet."""
 
 
 class OperationWork:
@@ -28,6 +31,7 @@ class OperationWork:
         sweeper: Sweeper,
         rehydrator: Rehydrator,
         eraser: NamespaceEraser,
+        reembedder: Reembedder,
         clock: Clock,
     ) -> None:
         self._operations = operations
@@ -35,6 +39,7 @@ class OperationWork:
         self._sweeper = sweeper
         self._rehydrator = rehydrator
         self._eraser = eraser
+        self._reembedder = reembedder
         self._clock = clock
 
     async def begin_sweep(
@@ -51,13 +56,17 @@ class OperationWork:
         arguments = {"memories": {str(key): [str(one) for one in ids] for key, ids in memories.items()}}
         return await self._begin(caller, tenant_id, OperationKind.REHYDRATE, arguments)
 
+    async def begin_reembedding(self, caller: Caller, tenant_id: UUID, model: str) -> Operation:
+        """Begin to embed a tenant's memories with another model. Raises what `Reembedder.begin` raises."""
+        return await self._reembedder.begin(caller, tenant_id, model)
+
     async def get(self, tenant_id: UUID, operation_id: UUID) -> Operation:
         """Return an operation as it stands. Raises: NotFound; Unavailable."""
         return await self._operations.get(tenant_id, operation_id)
 
     async def carry_out(self, tenant_id: UUID, operation_id: UUID) -> None:
-        """Carry an operation out to its end; a failure that lasts ends it with its reason, unless it is an erasure,
-        which is tried again. Raises: Unavailable; Conflict, of an erasure."""
+        """Carry an operation out to its end; a failure that lasts ends it with its reason, unless it is an erasure or a
+        re-embedding that cannot go on now, which are tried again. Raises: Unavailable, Conflict, ModelError."""
         operation = await self._operations.get(tenant_id, operation_id)
         if operation.ended_at is not None:
             return
@@ -69,9 +78,13 @@ class OperationWork:
         try:
             if operation.kind is OperationKind.REHYDRATE:
                 await self._rehydrate(tenant_id, operation)
+            elif operation.kind is OperationKind.REEMBED:
+                await self._reembedder.carry_out(tenant_id, operation)
             else:
                 await self._sweep(tenant_id, operation)
         except RearviewError as failure:
+            if operation.kind is OperationKind.REEMBED and isinstance(failure, _PASSING):
+                raise
             error = f"{failure.reason}: {failure.message}"
         await self._operations.end(tenant_id, operation_id, error=error, now=self._clock.now())
 

@@ -1,6 +1,6 @@
-"""The lifecycle's methods on the wire: convert, ask, convert. What is not offered yet says so."""
+"""The lifecycle's methods on the wire: convert, ask, convert."""
 
-from typing import Any, Never
+from typing import Any
 from uuid import UUID
 
 import grpc.aio
@@ -127,8 +127,10 @@ class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
         return empty_pb2.Empty()
 
     async def StartReembedding(self, request: pb.StartReembeddingRequest, context: Context) -> pb.Operation:
-        """Not offered."""
-        _not_offered("StartReembedding")
+        """Begin to embed the tenant's memories with another model."""
+        caller = current_caller()
+        begun = await self._operations.begin_reembedding(caller, _tenant_of(caller), request.model)
+        return operation_to_proto(begun)
 
     async def VerifyAudit(self, request: pb.VerifyAuditRequest, context: Context) -> pb.VerifyAuditResponse:
         """Compare the audit records with their seals."""
@@ -142,7 +144,3 @@ def _tenant_of(caller: Caller) -> UUID:
     if caller.tenant_id is None:
         raise CredentialInvalid("the caller belongs to no tenant")
     return caller.tenant_id
-
-
-def _not_offered(feature: str) -> Never:
-    raise FeatureNotOffered(f"{feature} is not offered by this version", feature=feature)

@@ -16,6 +16,7 @@ class UpkeepRules:
     session_silent: timedelta = timedelta(minutes=10)
     units_unmerged: timedelta = timedelta(minutes=10)
     purge_overdue: timedelta = timedelta(minutes=15)
+    generation_kept: timedelta = timedelta(days=1)
     step: int = 500
 
 
@@ -35,6 +36,10 @@ class UpkeepRounds:
         step = self._rules.step
         requests = await self._until_less(lambda: self._upkeep.expire_requests(limit=step))
         return requests + await self._until_less(lambda: self._upkeep.expire_recall_traces(limit=step))
+
+    async def drop_generations(self) -> int:
+        """Drop the search tables of models that nothing needs any more; return of how many. Raises: Unavailable."""
+        return await self._upkeep.drop_generations(superseded=self._rules.generation_kept)
 
     async def enqueue_left_behind(self) -> int:
         """Enqueue jobs for silent sessions, unmerged units and overdue purges that have none; return how many.

@@ -21,11 +21,13 @@ _EVERYTHING = MemoryFilter()
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """The model generation whose vectors are searched."""
+    """A model generation whose vectors are searched. `same_cosine` is what its cosines of two texts that say the same
+    begin at: what those of two models can be brought to one scale by."""
 
     ordinal: int
     generation_id: str
     dimension: int
+    same_cosine: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,11 +155,15 @@ class IndexRecall:
 class RecallStore(Protocol):
     """Finds and loads, each in one round trip."""
 
-    async def current_generation(self, *, fresh: bool = False) -> Generation | None:
-        """Return the generation that is searched; None before anything was indexed.
+    async def answering_generation(self, tenant_id: UUID, *, fresh: bool = False) -> Generation | None:
+        """Return the generation that answers a tenant; None before anything was indexed.
 
         The answer may be half a minute old unless `fresh` is asked for.
         """
+        ...
+
+    async def generation_by_ordinal(self, ordinal: int) -> Generation | None:
+        """Return a generation by its ordinal; None when there is none. Raises as `search`."""
         ...
 
     async def search(

@@ -40,6 +40,7 @@ class PendingEvents:
         episode: the open episode, if any.
         last_appended_at: when the newest event was stored.
         earlier: the last few events before these, in order, as context.
+        reopen: the turns of the windows, when those have another model's vectors.
     """
 
     session: SessionKey
@@ -53,6 +54,7 @@ class PendingEvents:
     episode: OpenEpisode | None
     last_appended_at: datetime | None
     earlier: tuple[Event, ...] = ()
+    reopen: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,10 @@ class Upkeep(Protocol):
         """Delete recall traces older than a week."""
         ...
 
+    async def drop_generations(self, *, superseded: timedelta) -> int:
+        """Drop what is left of model generations that were superseded so long ago and that no tenant needs."""
+        ...
+
     async def close_silent_sessions(self, *, silent: timedelta, limit: int) -> int:
         """Have the context windows of sessions closed that are silent for so long and that no job looks after."""
         ...

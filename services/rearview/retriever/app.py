@@ -185,9 +185,10 @@ def _use_cases(
     )
     memories = TieredMemoryReader(PostgresMemoryReader(reading, clock), cold.rehydrator)
     events = PostgresEventReader(reading)
+    store = PostgresRecallStore(recalling)
     return UseCases(
         recall=Recall(
-            store=PostgresRecallStore(recalling),
+            store=store,
             working_memory=recent_turns,
             reader=reader,
             hasher=KeywordHashes(),
@@ -199,7 +200,7 @@ def _use_cases(
             reranking=RerankStage(reranker, depth=config.rerank_depth, budget_seconds=config.rerank_seconds)
             if reranker
             else None,
-            cold=ColdStage(SegmentRoutes(recalling, cold.reader), cold.rehydrator),
+            cold=ColdStage(SegmentRoutes(recalling, cold.reader), cold.rehydrator, store),
             limits=RecallLimits(
                 total_seconds=config.recall_seconds,
                 working_memory_seconds=config.working_memory_seconds,

@@ -1,16 +1,19 @@
 """Recall beyond the hot and warm tiers: when segments are searched, and how what they hold joins the rest."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rearview.domain.cold import filled
 from rearview.domain.errors import RearviewError
 from rearview.domain.memory import Tier
 from rearview.ports.cold_recall import ColdRoutes
-from rearview.ports.found_units import of_all_tiers
-from rearview.ports.recall_store import Chosen, Found, Generation, Loaded, Search
+from rearview.ports.found_units import NO_UNITS, FoundUnits, of_all_tiers
+from rearview.ports.recall_store import Chosen, Found, Generation, Loaded, RecallStore, Search
 from rearview.ports.tiering import ColdContents
 
 LEAST_SECONDS = 0.1
@@ -20,8 +23,9 @@ LEAST_SECONDS = 0.1
 class ColdStage:
     """Searches segments, and loads the content of what was found in them. Neither raises: what fails is left out."""
 
-    def __init__(self, routes: ColdRoutes, contents: ColdContents) -> None:
+    def __init__(self, routes: ColdRoutes, contents: ColdContents, generations: RecallStore) -> None:
         self._routes = routes
+        self._generations = generations
         self._contents = contents
 
     async def join(
@@ -30,9 +34,11 @@ class ColdStage:
         searches: Sequence[Search],
         found: Sequence[Found],
         generation: Generation | None,
+        vectors: Mapping[str, NDArray[np.float32]],
         seconds: float,
     ) -> tuple[list[Found], bool]:
-        """Return what was found with the units of segments, and whether all that should be searched was."""
+        """Return what was found with the units of segments, and whether all that should be searched was. Segments with
+        vectors of another generation are searched with the query's vector of that one, out of `vectors`."""
         if generation is None:
             return list(found), True
 
@@ -40,14 +46,38 @@ class ColdStage:
             if not hot.segments:
                 return hot
             try:
-                units = await self._routes.find(tenant_id, search, hot, generation, timeout_seconds=seconds)
+                units = [
+                    await self._find(tenant_id, search, hot, generation, ordinal, vectors, seconds)
+                    for ordinal in sorted({segment.generation for segment in hot.segments})
+                ]
             except RearviewError:
                 return None
-            return replace(hot, units=of_all_tiers([hot.units, units], search.route_limit(hot.statistics)))
+            return replace(hot, units=of_all_tiers([hot.units, *units], search.route_limit(hot.statistics)))
 
         joined = await asyncio.gather(*(one(search, hot) for search, hot in zip(searches, found, strict=True)))
         whole = [new or hot for new, hot in zip(joined, found, strict=True)]
         return whole, all(one is not None for one in joined)
+
+    async def _find(
+        self,
+        tenant_id: UUID,
+        search: Search,
+        hot: Found,
+        generation: Generation,
+        ordinal: int,
+        vectors: Mapping[str, NDArray[np.float32]],
+        seconds: float,
+    ) -> FoundUnits:
+        if ordinal == generation.ordinal:
+            return await self._routes.find(tenant_id, search, hot, generation, timeout_seconds=seconds)
+        other = await self._generations.generation_by_ordinal(ordinal)
+        if other is None:
+            return NO_UNITS
+        vector = None if search.vector is None else vectors.get(other.generation_id)
+        search = replace(search, vector=vector)
+        units = await self._routes.find(tenant_id, search, hot, other, timeout_seconds=seconds)
+        # Vectors of two models are not compared; their cosines are, by what each model gives texts that say the same.
+        return replace(units, similarity=units.similarity * generation.same_cosine / other.same_cosine)
 
     async def fill(
         self, tenant_id: UUID, chosen: Sequence[Chosen], loaded: Sequence[Loaded], seconds: float

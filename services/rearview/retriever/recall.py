@@ -144,10 +144,11 @@ class Recall:
         return noise_cosines((one.units.similarity, one.units.flags) for one in found)
 
     async def _generation(self, asked: Asked, deadline: Deadline) -> Generation | None:
-        generation = await deadline.keep(self._store.current_generation())
+        tenant_id = asked.scopes[0].tenant_id
+        generation = await deadline.keep(self._store.answering_generation(tenant_id))
         if asked.vectors and (generation is None or generation.generation_id not in asked.vectors):
             # It may have changed, or come into being, since it was read last.
-            generation = await deadline.keep(self._store.current_generation(fresh=True))
+            generation = await deadline.keep(self._store.answering_generation(tenant_id, fresh=True))
         return generation
 
     def _vector(self, asked: Asked, generation: Generation | None, course: Course) -> NDArray[np.float32] | None:
@@ -182,7 +183,9 @@ class Recall:
             course.degrade(COLD)
             return found
         tenant_id = asked.scopes[0].tenant_id
-        joined, whole = await self._cold.join(tenant_id, searches, found, generation, deadline.left_seconds())
+        joined, whole = await self._cold.join(
+            tenant_id, searches, found, generation, asked.vectors, deadline.left_seconds()
+        )
         if not whole:
             course.degrade(COLD)
         course.lap("cold")

@@ -75,19 +75,23 @@ class ServiceConfig(ServedTlsConfig):
         return parse_internal_keys(self.internal_key.get_secret_value())
 
 
+EMBEDDER_PATTERN = r"^(onnx|sentence-transformers|flag|use|http):[^\s]+$"
+"""Kind and model."""
+
+
 class EmbedderConfig(Settings):
     """What a service is told that embeds texts.
 
     Attributes:
         embedder: kind and model, as `onnx:multilingual-e5-small`.
+        next_embedder: another one, to or from which memories are re-embedded; unset but for that time.
         model_dir: where the kind `onnx` builds and keeps its model.
         embedder_url: the endpoint, for the kind `http`.
         embedder_api_key: its bearer token.
     """
 
-    embedder: str = Field(
-        default="onnx:multilingual-e5-small", pattern=r"^(onnx|sentence-transformers|flag|http):[^\s]+$"
-    )
+    embedder: str = Field(default="onnx:multilingual-e5-small", pattern=EMBEDDER_PATTERN)
+    next_embedder: str | None = Field(default=None, pattern=EMBEDDER_PATTERN)
     model_dir: Path = Path("~/.cache/rearview/models")
     embedder_url: str | None = None
     embedder_api_key: SecretStr | None = None

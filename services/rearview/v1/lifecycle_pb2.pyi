@@ -201,7 +201,7 @@ class Operation(_message.Message):
     @_builtins.property
     def counts(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """Counts by name: `hot_to_warm`, `warm_to_cold`, `expired`, `events_expired`; of an erasure by place: `postgres.memory`,
-        `s3.object_versions`, `redis.working_memory`, ...
+        `s3.object_versions`, `redis.working_memory`, ...; of a re-embedding: `units_embedded`, `segments_embedded`.
         """
 
     @_builtins.property
@@ -245,6 +245,7 @@ class ModelGeneration(_message.Message):
     CURRENT_FIELD_NUMBER: _builtins.int
     UNIT_COUNT_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
+    ANSWERING_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """`modelGenerations/{generation}`."""
     model: _builtins.str
@@ -255,6 +256,8 @@ class ModelGeneration(_message.Message):
     """True for the generation that new vectors are made with."""
     unit_count: _builtins.int
     """Search units that carry its vectors."""
+    answering: _builtins.bool
+    """True for the generation whose vectors answer the tenant's recalls."""
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When it came into use."""
@@ -268,10 +271,11 @@ class ModelGeneration(_message.Message):
         current: _builtins.bool = ...,
         unit_count: _builtins.int = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
+        answering: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "current", b"current", "dimension", b"dimension", "model", b"model", "name", b"name", "unit_count", b"unit_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answering", b"answering", "create_time", b"create_time", "current", b"current", "dimension", b"dimension", "model", b"model", "name", b"name", "unit_count", b"unit_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

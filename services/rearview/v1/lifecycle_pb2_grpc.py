@@ -140,7 +140,7 @@ class LifecycleServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def StartReembedding(self, request, context):
-        """Moves all vectors to another embedding model while recall goes on.
+        """Embeds the tenant's memories with another model while the one before answers; then that one answers.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

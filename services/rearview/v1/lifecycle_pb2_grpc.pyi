@@ -47,7 +47,7 @@ class LifecycleServiceStub:
     ListModelGenerations: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.ListModelGenerationsRequest, _lifecycle_pb2.ListModelGenerationsResponse]
     """Lists the embedding model generations in use."""
     StartReembedding: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.StartReembeddingRequest, _lifecycle_pb2.Operation]
-    """Moves all vectors to another embedding model while recall goes on."""
+    """Embeds the tenant's memories with another model while the one before answers; then that one answers."""
     ListDeadLetters: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.ListDeadLettersRequest, _lifecycle_pb2.ListDeadLettersResponse]
     """Lists jobs that failed for good."""
     ReplayDeadLetter: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.ReplayDeadLetterRequest, _lifecycle_pb2.DeadLetter]
@@ -75,7 +75,7 @@ class LifecycleServiceAsyncStub(LifecycleServiceStub):
     ListModelGenerations: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.ListModelGenerationsRequest, _lifecycle_pb2.ListModelGenerationsResponse]  # type: ignore[assignment]
     """Lists the embedding model generations in use."""
     StartReembedding: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.StartReembeddingRequest, _lifecycle_pb2.Operation]  # type: ignore[assignment]
-    """Moves all vectors to another embedding model while recall goes on."""
+    """Embeds the tenant's memories with another model while the one before answers; then that one answers."""
     ListDeadLetters: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.ListDeadLettersRequest, _lifecycle_pb2.ListDeadLettersResponse]  # type: ignore[assignment]
     """Lists jobs that failed for good."""
     ReplayDeadLetter: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.ReplayDeadLetterRequest, _lifecycle_pb2.DeadLetter]  # type: ignore[assignment]
@@ -142,7 +142,7 @@ class LifecycleServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _lifecycle_pb2.StartReembeddingRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_lifecycle_pb2.Operation, _abc.Awaitable[_lifecycle_pb2.Operation]]:
-        """Moves all vectors to another embedding model while recall goes on."""
+        """Embeds the tenant's memories with another model while the one before answers; then that one answers."""
 
     @_abc_1.abstractmethod
     def ListDeadLetters(

@@ -27,6 +27,7 @@ from rearview.writer.facts.turn_facts import FactMaker, keeping_what_states
 from rearview.writer.index_plan import IndexPlan
 from rearview.writer.merge_schedule import MergeSchedule
 from rearview.writer.novelty import Novelty, NoveltyGate
+from rearview.writer.reopened_windows import reopened
 
 _MOST_ATTEMPTS = 5
 
@@ -106,6 +107,9 @@ class SessionIndexer:
     async def _write(self, pending: PendingEvents, *, close: bool, look_again: bool = False) -> bool:
         now = self._clock.now()
         stages: dict[str, float] = {}
+        if pending.reopen:
+            windows = await reopened(pending.windows, pending.reopen, self._embedder, self._analyzer)
+            pending = replace(pending, windows=windows)
         heard = await self._echoes.heard(pending)
         read = await self._read(heard, stages)
         readings = await self._stated(pending, heard, stages)

@@ -4,18 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from uuid import UUID
 
-from rearview.domain import keyword_bag
-from rearview.domain.context_window import WindowedTurn, alone
+from rearview.domain.context_window import WindowedTurn, alone, with_window
 from rearview.domain.event import Event
-from rearview.domain.smoothing import DEFAULT_WEIGHTS
 from rearview.domain.turn_text import unit_text
 from rearview.ports.analyzer import Analyzer
 from rearview.ports.embedder import Embedder
 from rearview.ports.forgetting import FreshUnit, StaleTurn
 from rearview.ports.keyword_hasher import KeywordHasher
-
-_BEFORE = ((DEFAULT_WEIGHTS.before, keyword_bag.BEFORE), (DEFAULT_WEIGHTS.two_before, keyword_bag.TWO_BEFORE))
-_AFTER = ((DEFAULT_WEIGHTS.after, keyword_bag.AFTER), (DEFAULT_WEIGHTS.two_after, keyword_bag.TWO_AFTER))
 
 
 class WindowReader:
@@ -56,8 +51,6 @@ class WindowReader:
 
 
 def _windowed(stale: StaleTurn, read: dict[UUID, WindowedTurn]) -> FreshUnit:
-    turn = read[stale.turn.event_id]
-    for neighbours, weights in ((stale.before, _BEFORE), (stale.after, _AFTER)):
-        for event, (vector_weight, keyword_weight) in zip(neighbours, weights, strict=False):
-            turn = turn.with_neighbour(read[event.event_id], vector_weight, keyword_weight)
+    before, after = ([read[event.event_id] for event in side] for side in (stale.before, stale.after))
+    turn = with_window(read[stale.turn.event_id], before, after)
     return FreshUnit(turn.unit_id, turn.vector, turn.bag)

@@ -16,7 +16,7 @@ from rearview.adapters.redis.connection import RedisConnection
 from rearview.domain.errors import Unavailable
 from rearview.domain.forget import Forget, ForgetMemories, ForgetState
 from rearview.domain.memory import Tier
-from rearview.lifecycle.app import job_work
+from rearview.lifecycle.app import embedders_of, job_work
 from rearview.ports.job_queue import JobHandler
 from tests.support.faulty_s3 import FaultyS3, faulty_s3
 from tests.support.stack import BucketAddress, DatabaseUrls
@@ -43,7 +43,7 @@ class FaultyBench:
             Database(self.tiers.urls.service, vectors=False) as database,
             RedisConnection(self.redis_url, timeout_seconds=30) as redis,
         ):
-            work = job_work(config, database, redis, self.tiers.tiers, self.tiers.writing.clock)
+            work = job_work(config, database, redis, self.tiers.tiers, embedders_of(config), self.tiers.writing.clock)
             handler: JobHandler = work[task]
             await handler({"tenant_id": str(scope.tenant_id), **{key: str(value) for key, value in arguments.items()}})
 

@@ -195,6 +195,7 @@ async def test_model_generations_have_the_tenants_units(lifecycle: LifecycleBenc
     answer = await service.call("ListModelGenerations", pb.ListModelGenerationsRequest(), service.caller(lifecycle.own))
     (generation,) = answer.model_generations
     assert (generation.model, generation.dimension, generation.current) == ("hashed-pairs", 32, True)
+    assert generation.answering
     assert generation.name.startswith("modelGenerations/")
     assert generation.unit_count == 3
 
@@ -272,20 +273,25 @@ async def test_nobody_replays_anothers_dead_letter_or_one_that_is_none(
     assert await lifecycle.own.count("procrastinate_jobs", "id = %s AND status = 'failed'", others) == 1
 
 
-@pytest.mark.parametrize(
-    ("method", "request_message"),
-    [
-        ("StartReembedding", pb.StartReembeddingRequest()),
-        ("VerifyAudit", pb.VerifyAuditRequest()),
-    ],
-)
-async def test_what_is_not_offered_says_so(
-    lifecycle: LifecycleBench, service: Service, method: str, request_message: Any
-) -> None:
-    code, error = await failure_of(service.call(method, request_message, service.caller(lifecycle.own)))
+async def test_what_is_not_offered_says_so(lifecycle: LifecycleBench, service: Service) -> None:
+    call = service.call("VerifyAudit", pb.VerifyAuditRequest(), service.caller(lifecycle.own))
+    code, error = await failure_of(call)
     assert code is grpc.StatusCode.UNIMPLEMENTED
     assert isinstance(error, FeatureNotOffered)
-    assert error.metadata["feature"] == method
+    assert error.metadata["feature"] == "VerifyAudit"
+
+
+@pytest.mark.parametrize("model", ["", "onnx:nobody", "多语言模型"])
+async def test_memories_are_embedded_with_configured_models_only(
+    lifecycle: LifecycleBench, service: Service, model: str
+) -> None:
+    request = pb.StartReembeddingRequest(model=model)
+    _, error = await failure_of(service.call("StartReembedding", request, service.caller(lifecycle.own)))
+    assert isinstance(error, InvalidFields)
+    assert [violation.field for violation in error.violations] == ["model"]
+    assert "REARVIEW_NEXT_EMBEDDER" in error.violations[0].description
+    assert await lifecycle.own.count("operation") == 0
+    assert await lifecycle.own.count("tenant_generation") == 0
 
 
 async def test_nobody_is_answered_without_a_tenants_identity(lifecycle: LifecycleBench, service: Service) -> None:

@@ -12,7 +12,15 @@ from minio.versioningconfig import VersioningConfig
 
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.redis.connection import RedisConnection
-from rearview.lifecycle.app import AuditSealing, Tiers, audit_sealing, job_work, open_tiers, operation_work
+from rearview.lifecycle.app import (
+    AuditSealing,
+    Tiers,
+    audit_sealing,
+    embedders_of,
+    job_work,
+    open_tiers,
+    operation_work,
+)
 from rearview.lifecycle.config import LifecycleConfig
 from rearview.lifecycle.operations import OperationWork
 from rearview.ports.job_queue import JobHandler
@@ -104,8 +112,8 @@ async def open_fault_bench(
         sealing = audit_sealing(config, pool, tiers.objects, clock, Metrics("lifecycle"))
         assert sealing is not None
         killer = await enter(open_kill_server(environment(config)))
-        work = job_work(config, pool, redis, tiers, clock)
-        operations = operation_work(config, pool, redis, tiers, clock)
+        work = job_work(config, pool, redis, tiers, embedders_of(config), clock)
+        operations = operation_work(config, pool, redis, tiers, embedders_of(config), clock)
         yield FaultBench(
             *(database, bucket, bucket.client(), config, clock, redis, gateway, writer, tiers),
             *(work, operations, sealing, killer),

@@ -20,7 +20,7 @@ from typing import IO, Any
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.redis.connection import RedisConnection
 from rearview.domain.errors import Conflict
-from rearview.lifecycle.app import audit_sealing, job_work, open_tiers
+from rearview.lifecycle.app import audit_sealing, embedders_of, job_work, open_tiers
 from rearview.lifecycle.config import LifecycleConfig
 from rearview.ports.job_queue import JobHandler
 from rearview.telemetry.metrics import Metrics
@@ -86,7 +86,7 @@ async def _work(jobs: Sequence[tuple[str, Mapping[str, str]]], now: str) -> None
         open_tiers(config, database, clock) as tiers,
     ):
         sealing = audit_sealing(config, database, tiers.objects, clock, Metrics("lifecycle"))
-        handlers = job_work(config, database, redis, tiers, clock)
+        handlers = job_work(config, database, redis, tiers, embedders_of(config), clock)
         for task, arguments in jobs:
             if task == SEAL:
                 assert sealing is not None

@@ -23,10 +23,10 @@ def query(
     return RecallQuery(text="" if turns else text, reference_time=NOW, dialogue=dialogue, disabled_routes=off)
 
 
-def embedding(embedder: HashEmbedder, **limits: float) -> tuple[QueryEmbedding, Metrics]:
+def embedding(*embedders: HashEmbedder, **limits: float) -> tuple[QueryEmbedding, Metrics]:
     metrics = Metrics("gateway")
     made = QueryEmbedding(
-        embedder,
+        embedders,
         metrics,
         budget_seconds=limits.get("budget_seconds", 5.0),
         max_pending=int(limits.get("max_pending", 4)),
@@ -46,6 +46,19 @@ async def test_a_query_gives_one_centred_vector() -> None:
     expected = embedder.generation.centre_one(await embedder.embed_query("李雷的 budget?"))
     np.testing.assert_allclose(made.vector, expected, atol=1e-6)
     assert counted(metrics, "embedded") == 1
+
+
+async def test_with_two_models_a_query_gives_a_vector_of_each_or_none() -> None:
+    first, second = HashEmbedder(), HashEmbedder("2")
+    embedded, metrics = embedding(first, second)
+    made = await embedded.of(query())
+    assert [one.generation_id for one in made] == [
+        first.generation.generation_id,
+        second.generation.generation_id,
+    ]
+    second.error = ModelUnavailable("the second model is away")
+    assert await embedded.of(query()) == ()  # which of them answers the tenant is not known here
+    assert counted(metrics, "failed") == 1
 
 
 async def test_a_dialogue_gives_its_history_its_last_user_turn_and_half_of_what_that_answers() -> None:

@@ -13,7 +13,7 @@ from rearview.domain.generation import ModelCard
 from rearview.ports.embedder import Embedder
 from rearview.ports.reranker import Reranker
 
-EmbedderKind = Literal["onnx", "sentence-transformers", "flag", "http"]
+EmbedderKind = Literal["onnx", "sentence-transformers", "flag", "use", "http"]
 RerankerKind = Literal["none", "flag", "cross-encoder"]
 
 DEFAULT_MODEL = "multilingual-e5-small"
@@ -29,7 +29,8 @@ class EmbedderSettings:
 
     Attributes:
         kind: "onnx" runs the built-in model; "sentence-transformers" and "flag" run any model
-            with torch (extra `models`); "http" asks an OpenAI-compatible endpoint.
+            with torch (extra `models`); "use" runs the Universal Sentence Encoder (extra `use`); "http" asks an
+            OpenAI-compatible endpoint.
         model: the name on the model's card.
         source: hub name or folder for the torch kinds, the model's name at the endpoint for
             "http"; by default the name on the card.
@@ -144,6 +145,14 @@ def open_raw_embedder(settings: EmbedderSettings, card: ModelCard) -> Embedder:
                 device=settings.device,
                 threads=settings.threads,
             )
+        case "use":
+            from rearview.adapters.models import use_embedder
+
+            if settings.model != use_embedder.MODEL_NAME:
+                raise InvalidModelInput(
+                    "model", f"kind 'use' runs {use_embedder.MODEL_NAME} only, not {settings.model}"
+                )
+            return use_embedder.UseEmbedder(card, threads=settings.threads)
         case "http":
             import_optional("httpx", extra="server")
             from rearview.adapters.models.http_embedder import Endpoint, HttpEmbedder

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from rearview.adapters.models import use_embedder
 from rearview.adapters.models.calibration import Calibration, Progress, calibrate
 from rearview.adapters.models.calibration_sample import load_sample
 from rearview.adapters.models.cards import described_prompts, load_card
@@ -20,13 +21,13 @@ _CHUNK_BYTES = 1 << 20
 async def calibrate_model(
     model: str, models_dir: Path, *, prompts: Prompts | None = None, progress: Progress = lambda _: None
 ) -> Calibration:
-    """Measure the default model, or any in a sentence-transformers folder, and return its card.
+    """Measure a model that a package brings, or any in a sentence-transformers folder, and return its card.
 
     A model whose card is shipped or was made before keeps that card's name, prompts and mean vector, so that what it
     embedded stays valid: only its thresholds are new.
 
     Args:
-        model: the name of the default model, or a folder, whose own name is the model's.
+        model: the name of a model that a package brings, or a folder, whose own name is the model's.
         models_dir: where the default model is built and kept.
         prompts: what is put before queries and passages; by default what the model's card says, else nothing.
         progress: is told each step.
@@ -54,13 +55,19 @@ def _unmeasured(model: str, models_dir: Path, prompts: Prompts | None) -> tuple[
         known = load_card(model)
         blank = ModelCard.uncalibrated(model, known.revision, known.dimension, prompts or known.prompts)
         settings = EmbedderSettings(models_dir=models_dir)
+    elif model == use_embedder.MODEL_NAME:
+        given = prompts or described_prompts(model) or Prompts("", "")
+        blank = ModelCard.uncalibrated(model, use_embedder.use_revision(), use_embedder.DIMENSION, given)
+        settings = EmbedderSettings(kind="use", model=model)
     elif folder.is_dir():
         name = folder.resolve().name
         given = prompts or described_prompts(name) or Prompts("", "")
         blank = ModelCard.uncalibrated(name, _revision(folder), _dimension(folder), given)
         settings = EmbedderSettings(kind="sentence-transformers", model=name, source=str(folder), models_dir=models_dir)
     else:
-        raise UnknownModel(f"{model!r} is neither {DEFAULT_MODEL} nor a folder with a model")
+        raise UnknownModel(
+            f"{model!r} is neither {DEFAULT_MODEL} nor {use_embedder.MODEL_NAME} nor a folder with a model"
+        )
     return blank, settings
 
 

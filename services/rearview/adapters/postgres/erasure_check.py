@@ -9,11 +9,11 @@ from uuid import UUID
 from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.erasure import PURGER, UNITS
+from rearview.adapters.postgres.generations import search_generations
 from rearview.adapters.postgres.queries import load_queries
 from rearview.ports.erasure import Purged
 
 _SQL = load_queries("erasure_check")
-_ORDINALS = load_queries("unit_erasure", 0)["ordinals"]
 STALE = "postgres.stale_units"
 """Units around forgotten turns that were not made anew yet."""
 
@@ -45,7 +45,7 @@ class PostgresErasureCheck:
         async with self._database.transaction(purged.tenant_id, timeout_seconds=self._timeout_seconds) as connection:
             for name in ("rows_of", "mentions_of"):
                 counts.update(dict(await (await connection.execute(_SQL[name], place)).fetchall()))
-            for (ordinal,) in await (await connection.execute(_ORDINALS)).fetchall():
+            for ordinal in await search_generations(connection):
                 units = await connection.execute(load_queries("unit_check", ordinal)["units_of"], place)
                 counts[UNITS] += (await units.fetchone() or (0,))[0]
         return counts

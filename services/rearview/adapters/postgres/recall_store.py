@@ -1,6 +1,7 @@
 """Recall's reading of PostgreSQL: all routes in one round trip, content in a second one."""
 
 import time
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, LiteralString
@@ -53,6 +54,9 @@ _EXACT = 6
 
 _GENERATION_AGE = timedelta(seconds=30)
 
+_MOST_TENANTS = 10_000
+"""Of so many tenants it is remembered which generation answers them."""
+
 _KNOWN_NOW = (MemoryState.ACTIVE,)
 _KNOWN_ONCE = (MemoryState.ACTIVE, MemoryState.SUPERSEDED, MemoryState.INACTIVE)
 
@@ -60,24 +64,33 @@ Row = Mapping[str, Any]
 
 
 class PostgresRecallStore:
-    """The `RecallStore` port over the search tables of the current generation."""
+    """The `RecallStore` port over the search tables of the generation that answers a tenant."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._general = load_queries("recall", 0)
         self._reading = load_queries("memory_reading")
         self._cold = load_queries("recall_cold")
-        self._generation: Generation | None = None
-        self._generation_read_at = float("-inf")
+        self._answering: OrderedDict[UUID, tuple[Generation | None, float]] = OrderedDict()
 
-    async def current_generation(self, *, fresh: bool = False) -> Generation | None:
-        """Return the generation that is searched; None before anything was indexed."""
-        age = time.monotonic() - self._generation_read_at
-        if fresh or self._generation is None or age > _GENERATION_AGE.total_seconds():
-            rows = await self._database.rows(None, self._general["current_generation"], {}, timeout_seconds=5.0)
-            self._generation = Generation(*rows[0]) if rows else None
-            self._generation_read_at = time.monotonic()
-        return self._generation
+    async def answering_generation(self, tenant_id: UUID, *, fresh: bool = False) -> Generation | None:
+        """Return the generation that answers a tenant; None before anything was indexed."""
+        known, read_at = self._answering.pop(tenant_id, (None, float("-inf")))
+        age = time.monotonic() - read_at
+        if fresh or known is None or age > _GENERATION_AGE.total_seconds():
+            statement = self._general["answering_generation"]
+            rows = await self._database.rows(tenant_id, statement, {"tenant": tenant_id}, timeout_seconds=5.0)
+            known, read_at = (_generation_of(rows[0]) if rows else None), time.monotonic()
+        self._answering[tenant_id] = known, read_at
+        if len(self._answering) > _MOST_TENANTS:
+            self._answering.popitem(last=False)
+        return known
+
+    async def generation_by_ordinal(self, ordinal: int) -> Generation | None:
+        """Return a generation by its ordinal; None when there is none."""
+        statement = self._general["generation_by_ordinal"]
+        rows = await self._database.rows(None, statement, {"ordinal": ordinal}, timeout_seconds=5.0)
+        return _generation_of(rows[0]) if rows else None
 
     async def search(
         self, tenant_id: UUID, searches: Sequence[Search], generation: Generation | None, *, timeout_seconds: float
@@ -211,6 +224,11 @@ def _found(
         exact_vectors=all(scans) if scans else None,
         segments=tuple(map(segment_of, segments)),
     )
+
+
+def _generation_of(row: Sequence[Any]) -> Generation:
+    ordinal, generation_id, dimension, card = row
+    return Generation(ordinal, generation_id, dimension, float(card.get("thresholds", {}).get("redundant_cosine", 1.0)))
 
 
 def _turns(rows: Sequence[Sequence[Any]]) -> tuple[FoundTurn, ...]:

@@ -1,12 +1,13 @@
 """The search projection and the counts of BM25 in PostgreSQL, for one model generation."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import LiteralString
 from uuid import UUID
 
 from rearview.adapters.postgres.database import Connection
+from rearview.adapters.postgres.generations import search_generations
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records, sparse_text, vector_text
 from rearview.domain.unit_projection import KeywordStatistics, SearchUnit, UnitProjection
@@ -35,7 +36,8 @@ class NamespaceDelta:
 
 
 class SearchUnits:
-    """Statements on the tables of one generation; each runs in the caller's transaction."""
+    """Statements that make search units in the tables of one generation, and change them in those of all; each runs in
+    the caller's transaction. The database notes what is to be embedded for the other generations."""
 
     def __init__(self, generation: int) -> None:
         self.generation = generation
@@ -69,21 +71,21 @@ class SearchUnits:
         self, connection: Connection, tenant_id: UUID, namespace_id: UUID, unit_ids: Collection[UUID]
     ) -> None:
         """Say of units that their windows will not grow any more."""
-        await self._run(connection, "close_fresh_units", tenant_id, namespace_id, unit_ids=list(unit_ids))
+        await self._everywhere(connection, ["close_fresh_units"], tenant_id, namespace_id, unit_ids=list(unit_ids))
 
     async def delete(
         self, connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]
     ) -> None:
         """Delete all units of memories."""
-        for name in ("delete_fresh_units", "delete_units", "delete_warm_units"):
-            await self._run(connection, name, tenant_id, namespace_id, memory_ids=list(memory_ids))
+        names = ("delete_fresh_units", "delete_units", "delete_warm_units")
+        await self._everywhere(connection, names, tenant_id, namespace_id, memory_ids=list(memory_ids))
 
     async def set_time(
         self, connection: Connection, tenant_id: UUID, namespace_id: UUID, unit_id: UUID, occurred_at: datetime
     ) -> None:
         """Change when a unit happened."""
-        for name in ("move_fresh_unit_times", "move_unit_times", "move_warm_unit_times"):
-            await self._run(connection, name, tenant_id, namespace_id, unit_id=unit_id, occurred_at=occurred_at)
+        names = ("move_fresh_unit_times", "move_unit_times", "move_warm_unit_times")
+        await self._everywhere(connection, names, tenant_id, namespace_id, unit_id=unit_id, occurred_at=occurred_at)
 
     async def tombstone(
         self,
@@ -95,8 +97,8 @@ class SearchUnits:
     ) -> None:
         """Take all units of memories, and single ones, out of recall."""
         ids = {"memory_ids": list(memory_ids), "unit_ids": list(unit_ids)}
-        for name in ("tombstone_fresh_units", "tombstone_units", "tombstone_warm_units"):
-            await self._run(connection, name, tenant_id, namespace_id, **ids)
+        names = ("tombstone_fresh_units", "tombstone_units", "tombstone_warm_units")
+        await self._everywhere(connection, names, tenant_id, namespace_id, **ids)
 
     async def restore(
         self,
@@ -108,14 +110,14 @@ class SearchUnits:
     ) -> None:
         """Give all units of memories, and single ones, the state that goes with their memories' states."""
         ids = {"memory_ids": list(memory_ids), "unit_ids": list(unit_ids)}
-        for name in ("restore_fresh_units", "restore_units", "restore_warm_units"):
-            await self._run(connection, name, tenant_id, namespace_id, **ids)
+        names = ("restore_fresh_units", "restore_units", "restore_warm_units")
+        await self._everywhere(connection, names, tenant_id, namespace_id, **ids)
 
     async def replace(
         self, connection: Connection, tenant_id: UUID, namespace_id: UUID, units: Collection[UnitProjection]
     ) -> list[tuple[UUID, list[int] | None, bool]]:
         """Replace projections of units wherever they stand; return of those there were the ids, the keywords before,
-        and whether those were counted."""
+        and whether those were counted. In other generations they have no vector until they are embedded again."""
         unit_ids = [unit.unit_id for unit in units]
         records = as_records(_projection(unit) for unit in units)
         found: list[tuple[UUID, list[int] | None, bool]] = []
@@ -123,15 +125,20 @@ class SearchUnits:
             place = {"tenant_id": tenant_id, "namespace_id": namespace_id, "unit_ids": unit_ids}
             found += await (await connection.execute(self._sql[f"lock_{table}"], place)).fetchall()
             await self._run(connection, f"replace_{table}", tenant_id, namespace_id, units=records)
+        blank = [f"blank_{table}" for table in ("fresh_projections", "projections", "warm_projections")]
+        await self._in_others(
+            connection, await search_generations(connection), blank, tenant_id, namespace_id, units=records
+        )
         return found
 
     async def merge(self, connection: Connection, tenant_id: UUID, namespace_id: UUID, limit: int) -> int:
-        """Move closed units from the fresh table to the main one; return how many moved."""
-        cursor = await connection.execute(
-            self._sql["merge"], {"tenant_id": tenant_id, "namespace_id": namespace_id, "limit": limit}
-        )
-        row = await cursor.fetchone()
-        return int(row[0]) if row else 0
+        """Move closed units from the fresh tables to the main ones; return how many moved."""
+        place = {"tenant_id": tenant_id, "namespace_id": namespace_id, "limit": limit}
+        moved = 0
+        for ordinal in await search_generations(connection):
+            row = await (await connection.execute(load_queries("search_units", ordinal)["merge"], place)).fetchone()
+            moved = max(moved, int(row[0]) if row else 0)
+        return moved
 
     async def count(
         self,
@@ -173,6 +180,36 @@ class SearchUnits:
         frequencies = await connection.execute(self._sql["frequencies"], place)
         row = await totals.fetchone() or (0, 0.0)
         return KeywordStatistics(int(row[0]), float(row[1]), dict(await frequencies.fetchall()))
+
+    async def _everywhere(
+        self, connection: Connection, names: Sequence[str], tenant_id: UUID, namespace_id: UUID, **parameters: object
+    ) -> None:
+        generations = await search_generations(connection)
+        # First where they are made: what copies them to others locks them there, and then sees this change.
+        for name in names:
+            await self._run(connection, name, tenant_id, namespace_id, **parameters)
+        await self._in_others(connection, generations, names, tenant_id, namespace_id, **parameters)
+
+    async def _in_others(
+        self,
+        connection: Connection,
+        generations: Sequence[int],
+        names: Sequence[str],
+        tenant_id: UUID,
+        namespace_id: UUID,
+        **parameters: object,
+    ) -> None:
+        others = [ordinal for ordinal in generations if ordinal != self.generation]
+        if not others:
+            return
+        await connection.execute(self._sql["unwatched"])
+        for ordinal in others:
+            statements = load_queries("search_units", ordinal)
+            for name in names:
+                await connection.execute(
+                    statements[name], {"tenant_id": tenant_id, "namespace_id": namespace_id, **parameters}
+                )
+        await connection.execute(self._sql["watched"])
 
     async def _run(
         self, connection: Connection, name: str, tenant_id: UUID, namespace_id: UUID, **parameters: object

@@ -59,7 +59,7 @@ class PostgresSessionIndex:
             found = [event_of(event) for event in await events.fetchall()]
             earlier = [event_of(event) for event in await before.fetchall()]
             last_row = await last.fetchone()
-            turns = tuple(_window_of(window) for window in await windows.fetchall())
+            opened = await windows.fetchall()
             episode = await self._open_episode(connection, session, row["open_memory_id"])
         return PendingEvents(
             session=session,
@@ -69,10 +69,13 @@ class PostgresSessionIndex:
             indexed_sequence=row["indexed_sequence"],
             ended=row["ended"],
             windows_closed=row["window_closed"],
-            windows=OpenWindows(turns),
+            windows=OpenWindows(tuple(map(_window_of, opened))),
             episode=episode,
             last_appended_at=last_row["created_at"] if last_row else None,
             earlier=tuple(reversed(earlier)),
+            reopen=tuple(event_of(window) for window in opened)
+            if any(window["generation"] not in (None, self._units.generation) for window in opened)
+            else (),
         )
 
     async def statistics(self, tenant_id: UUID, namespace_id: UUID, terms: Collection[int]) -> KeywordStatistics:
@@ -101,7 +104,7 @@ class PostgresSessionIndex:
             if batch.grown:
                 await self._units.grow(connection, tenant_id, namespace_id, batch.grown)
             written = await self._facts.write(connection, tenant_id, namespace_id, batch.facts, now)
-            await _write_session(connection, batch, written, now)
+            await _write_session(connection, batch, written, self._units.generation, now)
             await self._count(connection, batch, written)
             if batch.speakers:
                 await know_speakers(connection, batch.pending.session, batch.speakers)
@@ -177,8 +180,10 @@ async def _has_changed(connection: Connection, batch: IndexedBatch) -> bool:
     )
 
 
-async def _write_session(connection: Connection, batch: IndexedBatch, facts: FactsWritten, now: datetime) -> None:
-    place: dict[str, Any] = {**_place(batch.pending.session), "now": now}
+async def _write_session(
+    connection: Connection, batch: IndexedBatch, facts: FactsWritten, generation: int, now: datetime
+) -> None:
+    place: dict[str, Any] = {**_place(batch.pending.session), "now": now, "generation": generation}
     if batch.links:
         links = as_records(
             {

@@ -64,9 +64,8 @@ async def read_windows(
 ) -> tuple[StaleTurn, ...]:
     """Return turns that are not forgotten, each with the kept turns within its window."""
     place = {"tenant_id": tenant_id, "namespace_id": namespace_id, "unit_ids": list(unit_ids)}
-    rows = await (await dict_rows(connection, _SQL["windows"], place)).fetchall()
     windows: dict[UUID, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in rows:
+    for row in await (await dict_rows(connection, _SQL["windows"], place)).fetchall():
         windows[row["unit_id"]].append(row)
     turns = []
     for window in windows.values():

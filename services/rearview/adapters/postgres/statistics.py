@@ -31,7 +31,7 @@ class PostgresStatistics:
         generations = []
         async with self._database.transaction(tenant_id, timeout_seconds=self._timeout_seconds) as connection:
             cursor = connection.cursor(row_factory=dict_row)
-            await cursor.execute(_SQL["generations"])
+            await cursor.execute(_SQL["generations"], {"tenant_id": tenant_id})
             for row in await cursor.fetchall():
                 count = load_queries("unit_counts", row["ordinal"])["units"]
                 units = await (await connection.execute(count, {"tenant_id": tenant_id})).fetchone()
@@ -43,6 +43,7 @@ class PostgresStatistics:
                         current=row["current"],
                         unit_count=int(units[0]) if units else 0,
                         created_at=row["created_at"],
+                        answering=row["answering"],
                     )
                 )
         return generations

@@ -10,6 +10,7 @@ from uuid import UUID
 from rearview.adapters.postgres.audit import ActingService, record_audit
 from rearview.adapters.postgres.consequences import bump_epoch, enqueue_merge, enqueue_sweep
 from rearview.adapters.postgres.database import Connection, Database
+from rearview.adapters.postgres.generations import answering_generation, search_generations
 from rearview.adapters.postgres.lifecycle_values import lifecycle_values_of
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records
@@ -117,7 +118,7 @@ class PostgresTiering:
             moved = [row[0] for row in await cursor.fetchall()]
             if moved:
                 await detach(connection, tenant_id, namespace_id, sessions, moved)
-                for ordinal in await _ordinals(connection):
+                for ordinal in await search_generations(connection):
                     units = load_queries("tier_units", ordinal)
                     for name in ("warm_from_fresh", "warm_from_main"):
                         await connection.execute(units[name], {**place, "memory_ids": moved})
@@ -147,16 +148,16 @@ class PostgresTiering:
         place = {**_place(lease.tenant_id, lease.namespace_id), "memory_ids": list(memory_ids)}
         batches = []
         async with self._leased(lease) as connection:
-            for ordinal in await _ordinals(connection):
-                # One statement each under READ COMMITTED: a change between the two shows in the version at the commit.
-                cursor = connection.cursor(binary=True)
-                await cursor.execute(_SQL["cold_batch"], {**place, "generation": ordinal})
-                rows = await cursor.fetchall()
-                if rows:
-                    ids = [row[0] for row in rows]
-                    units = connection.cursor(binary=True)
-                    await units.execute(load_queries("tier_units", ordinal)["read_warm"], {**place, "memory_ids": ids})
-                    batches.append(batch_of(ordinal, rows, await units.fetchall()))
+            ordinal = await answering_generation(connection, lease.tenant_id)
+            # One statement each under READ COMMITTED: a change between the two shows in the version at the commit.
+            cursor = connection.cursor(binary=True)
+            await cursor.execute(_SQL["cold_batch"], {**place, "generation": ordinal})
+            rows = await cursor.fetchall()
+            if rows and ordinal is not None:
+                ids = [row[0] for row in rows]
+                units = connection.cursor(binary=True)
+                await units.execute(load_queries("tier_units", ordinal)["read_warm"], {**place, "memory_ids": ids})
+                batches.append(batch_of(ordinal, rows, await units.fetchall()))
         return batches
 
     async def make_cold(self, lease: Lease, segment: Segment, batch: ColdBatch, *, now: datetime) -> int:
@@ -176,8 +177,9 @@ class PostgresTiering:
             await connection.execute(_SQL["insert_segment"], {**place, **segment_parameters(segment)})
             stayed = [(row, memory_id) for row, memory_id in enumerate(ids) if memory_id not in moved]
             await _bury(connection, place, stayed)
-            delete = load_queries("tier_units", batch.generation)["delete_warm"]
-            await connection.execute(delete, {**place, "memory_ids": sorted(moved)})
+            for ordinal in await search_generations(connection):
+                delete = load_queries("tier_units", ordinal)["delete_warm"]
+                await connection.execute(delete, {**place, "memory_ids": sorted(moved)})
             await _audit(
                 connection, lease, "memory.tier", now, f"warm_to_cold={len(moved)} segment={segment.segment_id}"
             )
@@ -193,7 +195,7 @@ class PostgresTiering:
             cursor = await connection.execute(_SQL["lock_warm"], {**place, "memory_ids": list(memory_ids)})
             moved = [row[0] for row in await cursor.fetchall()]
             if moved:
-                for ordinal in await _ordinals(connection):
+                for ordinal in await search_generations(connection):
                     statement = load_queries("tier_units", ordinal)["fresh_from_warm"]
                     await connection.execute(statement, {**place, "memory_ids": moved})
                 await connection.execute(
@@ -353,10 +355,6 @@ async def _hold(connection: Connection, lease: Lease, length: timedelta) -> None
     row = await (await connection.execute(_SQL["hold"], {**_held(lease), "length": length})).fetchone()
     if row is None:
         raise Conflict("another worker moves this namespace's memories now", retry_after_seconds=1.0)
-
-
-async def _ordinals(connection: Connection) -> list[int]:
-    return [row[0] for row in await (await connection.execute(_SQL["generations"])).fetchall()]
 
 
 async def _bury(connection: Connection, place: dict[str, Any], rows: Sequence[tuple[int, UUID]]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from uuid import UUID
 
 from rearview.adapters.postgres.database import Connection
+from rearview.adapters.postgres.generations import search_generations
 from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.search_unit import UnitFlag
 
@@ -29,14 +30,15 @@ async def erase_units(
         "memory_ids": list(memory_ids),
         "event_ids": list(event_ids),
     }
-    ordinals = await (await connection.execute(_COUNTS["ordinals"])).fetchall()
-    erased: list[tuple[list[int] | None, bool, int]] = []
-    for (ordinal,) in ordinals:
+    # A unit that stands in the tables of two generations was counted once.
+    erased: dict[UUID, tuple[list[int] | None, bool, int]] = {}
+    for ordinal in await search_generations(connection):
         statements = load_queries("unit_erasure", ordinal)
         for name in ("erase_fresh_units", "erase_main_units", "erase_warm_units"):
-            erased += await (await connection.execute(statements[name], place)).fetchall()
+            for unit_id, *counted in await (await connection.execute(statements[name], place)).fetchall():
+                erased.setdefault(unit_id, tuple(counted))
     if erased:
-        await lower_counts(connection, tenant_id, namespace_id, erased)
+        await lower_counts(connection, tenant_id, namespace_id, erased.values())
     return len(erased)
 
 

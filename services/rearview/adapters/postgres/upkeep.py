@@ -29,6 +29,11 @@ class PostgresUpkeep:
         ((count,),) = await self._find("expire_recall_traces", limit=limit)
         return int(count)
 
+    async def drop_generations(self, *, superseded: timedelta) -> int:
+        """Drop tables and functions of generations that nothing needs."""
+        ((count,),) = await self._find("drop_generations", age=superseded)
+        return int(count)
+
     async def close_silent_sessions(self, *, silent: timedelta, limit: int) -> int:
         """Enqueue the closing of silent sessions' windows."""
         found = await self._find("silent_sessions", age=silent, limit=limit)

@@ -44,7 +44,8 @@ def asked_in(
             has_times=bool(read.time_ranges),
             sessions=frozenset(sessions),
             vector=vectors[0].vector if vectors else _NO_VECTOR,
-            noise_cosines=noise_cosines,
+            # With two models in use the noise is the answering one's and the vectors may be the other's.
+            noise_cosines=noise_cosines if len(vectors) < 2 else {},
         )
         for reached in caller.namespaces.values()
     }

@@ -57,6 +57,7 @@ def generations_to_proto(generations: list[GenerationStatistics]) -> lifecycle_p
                 model=found.model,
                 dimension=found.dimension,
                 current=found.current,
+                answering=found.answering,
                 unit_count=found.unit_count,
                 create_time=time_to_proto(found.created_at),
             )

@@ -54,4 +54,6 @@ WHERE tenant_id = %(tenant_id)s AND (%(namespace_id)s::uuid IS NULL OR namespace
 GROUP BY tier
 
 -- name: generations
-SELECT ordinal, generation_id, model, dimension, current, created_at FROM model_generation ORDER BY ordinal DESC
+SELECT ordinal, generation_id, model, dimension, current, created_at,
+       ordinal = rearview_answering_generation(%(tenant_id)s) AS answering
+FROM model_generation ORDER BY ordinal DESC

@@ -13,7 +13,7 @@ SELECT m.memory_id, m.type, m.state, m.tier, m.content, m.priority, m.pinned, m.
                  WHERE l.tenant_id = m.tenant_id AND l.namespace_id = m.namespace_id AND l.memory_id = m.memory_id),
                 '[]') AS events
 FROM memory m
-JOIN model_generation g ON g.ordinal = m.generation
+JOIN model_generation g ON g.ordinal = (SELECT rearview_answering_generation(%(tenant)s))
 LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
 WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.memory_id = ANY (%(memories)s::uuid[])
   AND m.state <> 4 AND (%(now)s::timestamptz IS NULL OR m.expires_at IS NULL OR m.expires_at > %(now)s::timestamptz);
@@ -30,7 +30,7 @@ SELECT m.memory_id, m.type, m.state, m.tier, m.content, m.priority, m.pinned, m.
                  WHERE l.tenant_id = m.tenant_id AND l.namespace_id = m.namespace_id AND l.memory_id = m.memory_id),
                 '[]') AS events
 FROM memory m
-JOIN model_generation g ON g.ordinal = m.generation
+JOIN model_generation g ON g.ordinal = (SELECT rearview_answering_generation(%(tenant)s))
 LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
 WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s
   AND m.state = ANY (%(states)s::int2[]) AND m.state <> 4 AND (m.expires_at IS NULL OR m.expires_at > %(now)s::timestamptz)

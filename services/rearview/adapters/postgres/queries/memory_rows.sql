@@ -30,7 +30,7 @@ SELECT m.memory_id, m.type, m.state, m.tier, m.content, m.priority, m.pinned, m.
                  WHERE l.tenant_id = m.tenant_id AND l.namespace_id = m.namespace_id AND l.memory_id = m.memory_id),
                 '[]') AS events
 FROM memory m
-JOIN model_generation g ON g.ordinal = m.generation
+JOIN model_generation g ON g.ordinal = (SELECT rearview_answering_generation(%(tenant_id)s))
 LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
 WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = ANY (%(memory_ids)s)
 

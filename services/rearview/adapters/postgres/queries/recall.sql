@@ -129,7 +129,7 @@ SELECT m.memory_id, m.type, m.state, m.tier, m.content, m.priority, m.pinned, m.
        m.fact_value_key, m.fact_denied, m.fact_stance, m.fact_category, m.fact_replaces, m.extractor, m.prompt_version,
        m.extraction_note, m.version, coalesce(s.access_count, 0) AS access_count, s.last_accessed_at, '[]'::json AS events
 FROM memory m
-JOIN model_generation g ON g.ordinal = m.generation
+JOIN model_generation g ON g.ordinal = (SELECT rearview_answering_generation(%(tenant)s))
 LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
 WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.memory_id = ANY (%(memories)s::uuid[])
   AND m.state <> 4;
@@ -209,8 +209,11 @@ SELECT EXISTS (SELECT FROM memory m
     OR EXISTS (SELECT FROM event e
                WHERE e.tenant_id = %(tenant)s AND e.namespace_id = ANY (%(namespaces)s::uuid[]) AND NOT e.tombstoned);
 
--- name: current_generation
-SELECT g.ordinal, g.generation_id, g.dimension FROM model_generation g WHERE g.current;
+-- name: generation_by_ordinal
+SELECT g.ordinal, g.generation_id, g.dimension, g.card FROM model_generation g WHERE g.ordinal = %(ordinal)s;
+
+-- name: answering_generation
+SELECT g.ordinal, g.generation_id, g.dimension, g.card FROM model_generation g WHERE g.ordinal = rearview_answering_generation(%(tenant)s);
 
 -- name: nearest
 -- The vector route alone, as recall asks it or exact: what the index finds of what there is. A list for each language.

@@ -148,3 +148,26 @@ WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.un
 UPDATE search_unit_warm_{generation} u SET embedding = r.embedding, sv = r.sv, flags = u.flags & ~1024::int2
 FROM json_to_recordset(%(units)s::json) AS r (unit_id uuid, embedding halfvec, sv sparsevec)
 WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.unit_id = r.unit_id
+
+-- The words change at once, the vector goes: it may carry what was taken out.
+-- name: blank_fresh_projections
+UPDATE search_unit_fresh_{generation} u SET embedding = rearview_no_vector(vector_dims(u.embedding)), sv = r.sv
+FROM json_to_recordset(%(units)s::json) AS r (unit_id uuid, embedding text, sv sparsevec)
+WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.unit_id = r.unit_id
+
+-- name: blank_projections
+UPDATE search_unit_{generation} u SET embedding = rearview_no_vector(vector_dims(u.embedding)), sv = r.sv
+FROM json_to_recordset(%(units)s::json) AS r (unit_id uuid, embedding text, sv sparsevec)
+WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.unit_id = r.unit_id
+
+-- name: blank_warm_projections
+UPDATE search_unit_warm_{generation} u SET embedding = rearview_no_vector(vector_dims(u.embedding)), sv = r.sv
+FROM json_to_recordset(%(units)s::json) AS r (unit_id uuid, embedding text, sv sparsevec)
+WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.unit_id = r.unit_id
+
+-- What follows need not be embedded again: it is a copy.
+-- name: unwatched
+SELECT set_config('app.embedding', 'on', true)
+
+-- name: watched
+SELECT set_config('app.embedding', '', true)

@@ -34,7 +34,7 @@ ORDER BY sequence DESC LIMIT 1
 
 -- name: open_windows
 SELECT w.event_id, w.sequence, w.memory_id, w.plain, w.weighted_sum, w.own_keywords, w.keywords, w.weights, w.token_count,
-       e.content
+       w.generation, e.role, e.speaker, e.content, e.tool_call, e.image_caption, e.redactions, e.occurred_at, e.created_at
 FROM open_window w
 JOIN event e ON e.tenant_id = w.tenant_id AND e.namespace_id = w.namespace_id AND e.event_id = w.event_id
 WHERE w.tenant_id = %(tenant_id)s AND w.namespace_id = %(namespace_id)s AND w.session_id = %(session_id)s ORDER BY w.sequence
@@ -91,9 +91,9 @@ WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_
 
 -- name: keep_windows
 INSERT INTO open_window (tenant_id, namespace_id, session_id, event_id, sequence, memory_id, plain, weighted_sum, own_keywords,
-                         keywords, weights, token_count)
+                         keywords, weights, token_count, generation)
 SELECT %(tenant_id)s, %(namespace_id)s, %(session_id)s, r.event_id, r.sequence, r.memory_id, r.plain, r.weighted_sum,
-       r.own_keywords, r.keywords, r.weights, r.token_count
+       r.own_keywords, r.keywords, r.weights, r.token_count, %(generation)s
 FROM json_to_recordset(%(windows)s::json) AS r (event_id uuid, sequence bigint, memory_id uuid, plain bytea, weighted_sum bytea,
   own_keywords int4[], keywords int4[], weights float4[], token_count int4)
 

@@ -19,9 +19,6 @@ UPDATE lifecycle_lease
 SET holder = NULL, swept_at = CASE WHEN %(swept)s::boolean THEN now() ELSE swept_at END
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND holder = %(holder)s AND token = %(token)s
 
--- name: generations
-SELECT ordinal FROM model_generation ORDER BY ordinal
-
 -- name: policy
 SELECT coalesce(n.warm_after, t.warm_after), coalesce(n.cold_after, t.cold_after),
        coalesce(n.max_hot_memories, t.max_hot_memories), coalesce(n.hot_priority_floor, t.hot_priority_floor),
@@ -89,15 +86,17 @@ ORDER BY memory_id FOR UPDATE
 -- name: segment_order
 SELECT memory_id, octet_length(content) FROM memory
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(memory_ids)s) AND tier = 2
-ORDER BY generation, occurred_at, memory_id
+ORDER BY occurred_at, memory_id
 
--- xmin tells at the commit whether anything of the row has changed since.
+-- xmin tells at the commit whether anything of the row has changed since. What waits for its vector waits here, too.
 -- name: cold_batch
 SELECT m.memory_id, m.xmin::text, m.content, m.metadata::text, m.entities::text, m.generation, m.occurred_at,
        coalesce(m.occurred_until, m.occurred_at)
 FROM memory m
 WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = ANY (%(memory_ids)s)
-  AND m.tier = 2 AND m.state <> 4 AND m.generation = %(generation)s
+  AND m.tier = 2 AND m.state <> 4
+  AND NOT EXISTS (SELECT FROM unit_to_embed q WHERE q.tenant_id = m.tenant_id AND q.namespace_id = m.namespace_id
+                    AND q.ordinal = %(generation)s AND q.memory_id = m.memory_id)
 ORDER BY m.occurred_at, m.memory_id
 
 -- name: insert_segment

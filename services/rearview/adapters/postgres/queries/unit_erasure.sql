@@ -1,26 +1,23 @@
 -- Erasing search units, and taking them out of the counts of BM25. 1024 in flags: never counted (UnitFlag.UNCOUNTED).
 
--- name: ordinals
-SELECT ordinal FROM model_generation ORDER BY ordinal
-
 -- Fresh before main before warm, always: a unit that moves meanwhile is then found in one of them.
 -- name: erase_fresh_units
 DELETE FROM search_unit_fresh_{generation}
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
   AND (memory_id = ANY (%(memory_ids)s) OR unit_id = ANY (%(event_ids)s))
-RETURNING sv_keys(sv), closed AND flags & 1024 = 0, flags
+RETURNING unit_id, sv_keys(sv), closed AND flags & 1024 = 0, flags
 
 -- name: erase_main_units
 DELETE FROM search_unit_{generation}
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
   AND (memory_id = ANY (%(memory_ids)s) OR unit_id = ANY (%(event_ids)s))
-RETURNING sv_keys(sv), closed AND flags & 1024 = 0, flags
+RETURNING unit_id, sv_keys(sv), closed AND flags & 1024 = 0, flags
 
 -- name: erase_warm_units
 DELETE FROM search_unit_warm_{generation}
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
   AND (memory_id = ANY (%(memory_ids)s) OR unit_id = ANY (%(event_ids)s))
-RETURNING sv_keys(sv), flags & 1024 = 0, flags
+RETURNING unit_id, sv_keys(sv), flags & 1024 = 0, flags
 
 -- Keywords are locked in ascending order, as by those who count them up.
 -- name: lock_keywords

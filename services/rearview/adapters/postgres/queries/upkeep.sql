@@ -6,6 +6,9 @@ SELECT rearview_expire_requests(%(limit)s::int)
 -- name: expire_recall_traces
 SELECT rearview_expire_recall_traces(%(limit)s::int)
 
+-- name: drop_generations
+SELECT rearview_drop_generations(%(age)s::interval)
+
 -- name: silent_sessions
 SELECT tenant_id, namespace_id, session_id FROM rearview_silent_sessions(%(age)s::interval, %(limit)s::int)
 
