@@ -58,6 +58,7 @@ class Jobs:
                 " FROM unnest(%s::text[]) AS n",
                 [str(tenant), list(names)],
             )
+            await connection.execute("SELECT pg_stat_force_next_flush()")
 
     async def rows(self, query: str) -> list[tuple[object, ...]]:
         async with await psycopg.AsyncConnection.connect(self.urls.superuser, autocommit=True) as connection:
@@ -172,6 +173,23 @@ async def test_tenants_take_turns_however_much_one_of_them_has_queued(jobs: Jobs
     # The one that was there before is not kept back either: they alternate.
     assert [name.startswith("also") for name in late if name != "late"][:40] == [False, True] * 20
     assert [name for name in seen if name.startswith("busy")] == [f"busy {n}" for n in range(300)]
+
+
+async def test_a_backlog_is_not_read_to_enqueue_behind_it(jobs: Jobs) -> None:
+    async def rows_read() -> int:
+        await jobs.rows("SELECT pg_stat_clear_snapshot()")
+        ((read,),) = await jobs.rows(
+            "SELECT (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'procrastinate_jobs')"
+            " + (SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'procrastinate_jobs')"
+        )
+        return int(str(read))
+
+    other = uuid4()
+    await jobs.enqueue_many(other, ["while the queue is empty"] * 10)  # what is planned then must do later, too
+    await jobs.enqueue_many(TENANT, [str(n) for n in range(3_000)])
+    before = await rows_read()
+    await jobs.enqueue_many(other, [str(n) for n in range(50)])
+    assert await rows_read() - before < 50 * 20
 
 
 async def test_a_job_that_becomes_due_takes_its_turn_before_a_backlog(jobs: Jobs) -> None:

@@ -12,11 +12,12 @@ REVOKE ALL ON FUNCTION rearview_job_service(text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION rearview_job_service(text) TO rearview_service;
 
 -- Jobs for later stand behind all others, at the least of all priorities, until they are due (rearview_admit_due_jobs).
--- Jobs that are tried again keep their places, before the later ones of their lock, and do not count.
-CREATE INDEX job_first_waiting ON procrastinate_jobs (rearview_job_service(queue_name), priority DESC)
+-- Jobs that are tried again keep their places, before the later ones of their lock, and do not count. Each index is over
+-- an expression of its own: a plan could else walk one of the others, which are in the same order, through a whole backlog.
+CREATE INDEX job_first_waiting ON procrastinate_jobs (rearview_job_service(queue_name), (- priority))
   WHERE status = 'todo' AND attempts = 0 AND priority > -2147483648;
 CREATE INDEX job_last_of_tenant
-  ON procrastinate_jobs (rearview_job_service(queue_name), (args ->> 'tenant_id'), priority)
+  ON procrastinate_jobs (rearview_job_service(queue_name), (args ->> 'tenant_id'), (~ priority))
   WHERE status = 'todo' AND attempts = 0 AND priority > -2147483648;
 CREATE INDEX job_for_later ON procrastinate_jobs (queue_name, scheduled_at)
   WHERE status = 'todo' AND priority = -2147483648;
@@ -29,21 +30,19 @@ AS $$
 #variable_conflict use_variable
 DECLARE first_of_all integer; last_of_tenant integer; last_of_lock integer;
 BEGIN
-  SELECT j.priority INTO first_of_all FROM procrastinate_jobs j
-  WHERE rearview_job_service(j.queue_name) = rearview_job_service(task)
-    AND j.status = 'todo' AND j.attempts = 0 AND j.priority > -2147483648
-  ORDER BY j.priority DESC LIMIT 1;
-  IF first_of_all IS NOT NULL THEN
-    SELECT j.priority INTO last_of_tenant FROM procrastinate_jobs j
-    WHERE rearview_job_service(j.queue_name) = rearview_job_service(task) AND j.args ->> 'tenant_id' = tenant
-      AND j.status = 'todo' AND j.attempts = 0 AND j.priority > -2147483648
-    ORDER BY j.priority LIMIT 1;
-  END IF;
-  IF lock IS NOT NULL THEN
-    SELECT j.priority INTO last_of_lock FROM procrastinate_jobs j
-    WHERE j.lock = lock AND j.status IN ('todo', 'doing') AND j.priority > -2147483648
-    ORDER BY j.priority LIMIT 1;
-  END IF;
+  SELECT
+    (SELECT j.priority FROM procrastinate_jobs j
+     WHERE rearview_job_service(j.queue_name) = rearview_job_service(task)
+       AND j.status = 'todo' AND j.attempts = 0 AND j.priority > -2147483648
+     ORDER BY (- j.priority) LIMIT 1),
+    (SELECT j.priority FROM procrastinate_jobs j
+     WHERE rearview_job_service(j.queue_name) = rearview_job_service(task) AND j.args ->> 'tenant_id' = tenant
+       AND j.status = 'todo' AND j.attempts = 0 AND j.priority > -2147483648
+     ORDER BY (~ j.priority) DESC LIMIT 1),
+    (SELECT j.priority FROM procrastinate_jobs j
+     WHERE j.lock = lock AND j.status IN ('todo', 'doing') AND j.priority > -2147483648
+     ORDER BY j.priority LIMIT 1)
+  INTO first_of_all, last_of_tenant, last_of_lock;
   -- LEAST passes over what is unknown. Nobody comes so far as the end; there it is first come, first served.
   RETURN greatest(least(coalesce(first_of_all, 0), last_of_tenant - 1, last_of_lock), -2147483647);
 END $$;
