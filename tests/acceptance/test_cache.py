@@ -73,6 +73,24 @@ def test_an_answer_outlives_no_change_of_what_may_be_seen(client: Client) -> Non
     assert all(hit.memory.name != kept.name for hit in after.hits)
 
 
+def test_a_turn_that_shares_no_word_ends_answers_until_it_is_indexed(client: Client) -> None:
+    """It is a candidate of every answer while nothing but its words is known of it."""
+    for text in ("备用钥匙在邻居那里", "The passport is in the blue drawer", "Rent is due on Friday", "牙医约在周二"):
+        client.remember(text)
+
+    def ask() -> recall_pb2.RecallResponse:
+        return client.recall("备用钥匙在哪里放着")
+
+    ask()
+    assert _hit(ask())
+    client.append_events("walk", [Turn("user", "My dog is called Pixel and she loves snow")])
+    after = ask()
+    assert not _hit(after)
+    indexed(client)
+    fresh = client.recall("备用钥匙在哪里放着", no_cache=True)
+    assert _texts(ask()) == _texts(fresh)
+
+
 def test_cached_answers_never_differ_from_fresh_ones_in_what_they_contain(admin: Client, endpoints: Endpoints) -> None:
     """Writes, updates, forgets, grants and recalls interleave at random. A cached answer lies between fresh ones made
     before and after it, and holds nothing that was forgotten or replaced before it was asked for."""

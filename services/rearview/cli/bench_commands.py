@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,13 +52,14 @@ def register(app: typer.Typer) -> None:
 def append(
     memories: MemoriesOption = 2_000,
     clients: ClientsOption = 1,
+    turns: Annotated[int, typer.Option(help="How many turns each call appends.", min=1, max=10)] = 2,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """How long an agent waits until a turn is safe.
+    """How long an agent waits until its turns are safe.
 
-    Each call appends one turn and is answered when the turn would survive a crash. per_s counts turns. Turns are
-    indexed meanwhile, as in operation; indexing is waited for at the end, uncounted.
+    Each call appends a question and its answer (--turns says otherwise) and is answered when they would survive a
+    crash. per_s counts turns. They are indexed meanwhile, as in operation; at the end that is waited for, uncounted.
 
     Example:
 
@@ -65,7 +67,7 @@ def append(
     """
     from rearview.evaluation.bench_append import bench_append
 
-    _measure(bench_append, memories, clients, data_dir, as_json)
+    _measure(partial(bench_append, turns_per_call=turns), memories, clients, data_dir, as_json)
 
 
 @commands.command()

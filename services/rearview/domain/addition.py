@@ -27,13 +27,16 @@ _NO_VECTORS = np.zeros((0, 0), dtype=np.float32)
 @dataclass(frozen=True, slots=True, eq=False)
 class Addition:
     """What one transaction added to a namespace. `vectors`: (n, d) float32, of the units; bare turns have none yet.
-    `languages`: the language flags of each vector's unit."""
+    `languages`: the language flags of each vector's unit. `pending_to`: the sequence of the last turn that waits for
+    indexing since; `indexed_to`: that of the last turn that no longer does. 0 where nothing was said or indexed."""
 
     session_id: str = ""
     keywords: frozenset[int] = frozenset()
     entities: frozenset[int] = frozenset()
     vectors: NDArray[np.float32] = field(default_factory=lambda: _NO_VECTORS)
     languages: tuple[int, ...] = ()
+    pending_to: int = 0
+    indexed_to: int = 0
 
     @property
     def fits(self) -> bool:
@@ -63,7 +66,22 @@ class AskedIn:
     noise_cosines: Mapping[int, float]
 
 
-def could_change(addition: Addition, asked: AskedIn) -> bool:
+def could_change(additions: Sequence[Addition], asked: AskedIn) -> bool:
+    """Return whether an answer might be another one with all that was added to a namespace since.
+
+    What the user said and nobody has indexed yet may be returned whatever its words; see `retriever/newest_turns.py`.
+    """
+    return _holds_pending_turns(additions) or any(_could_change(addition, asked) for addition in additions)
+
+
+def _holds_pending_turns(additions: Sequence[Addition]) -> bool:
+    indexed_to: dict[str, int] = {}
+    for addition in additions:
+        indexed_to[addition.session_id] = max(indexed_to.get(addition.session_id, 0), addition.indexed_to)
+    return any(addition.pending_to > indexed_to[addition.session_id] for addition in additions)
+
+
+def _could_change(addition: Addition, asked: AskedIn) -> bool:
     """Return whether an answer might be another one with what was added.
 
     It might if the session that was added to is one of the answer's (its memories have grown, its turns' vectors have
@@ -95,6 +113,7 @@ def addition_of(
     units: Sequence[SearchUnit],
     memories: Sequence[Memory],
     grown: Sequence[UnitProjection] = (),
+    indexed_to: int = 0,
 ) -> Addition:
     """Return what new units, new or longer memories and `grown` units of older turns add to a namespace.
 
@@ -110,6 +129,7 @@ def addition_of(
         if projections
         else _NO_VECTORS,
         languages=(*(int(unit.flags & LANGUAGE_FLAGS) for unit in units), *[int(LANGUAGE_FLAGS)] * len(grown)),
+        indexed_to=indexed_to,
     )
 
 

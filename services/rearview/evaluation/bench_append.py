@@ -9,8 +9,8 @@ from rearview.evaluation.ingest import wait_until_indexed
 from rearview.evaluation.progress import Steps
 
 
-def bench_append(client: Client, memories: int, clients: int, steps: Steps) -> BenchFigures:
-    """Append turns one a call, each client in a session of its own at a time, and measure the acknowledgements.
+def bench_append(client: Client, memories: int, clients: int, steps: Steps, turns_per_call: int = 2) -> BenchFigures:
+    """Append turns, each client in a session of its own at a time, and measure the acknowledgements of the calls.
 
     Returns when all of them are indexed as well; that time is not counted.
     """
@@ -19,17 +19,18 @@ def bench_append(client: Client, memories: int, clients: int, steps: Steps) -> B
     acknowledged: list[float] = []
 
     def converse(session: BenchSession) -> Timed:
-        def turns() -> float:
+        def all_turns() -> float:
             spent = 0.0
-            for turn in session.turns:
-                call = partial(client.append_events, session.name, [turn], namespace=namespace)
+            for start in range(0, len(session.turns), turns_per_call):
+                turns = session.turns[start : start + turns_per_call]
+                call = partial(client.append_events, session.name, turns, namespace=namespace)
                 seconds = timed(call)
                 acknowledged.append(seconds)
                 spent += seconds
-                appended(1)
+                appended(len(turns))
             return spent
 
-        return turns
+        return all_turns
 
     sessions = list(bench_sessions(memories))
     _, elapsed = run_clients((converse(session) for session in sessions), clients, lambda _: None)

@@ -26,7 +26,7 @@ class Epochs(Protocol):
 
     async def additions(
         self, tenant_id: UUID, since: Mapping[UUID, Epoch], until: Mapping[UUID, Epoch]
-    ) -> Sequence[tuple[UUID, Addition]] | None:
-        """Return each addition between two readings, with its namespace; None if one of them is not known any more, or
-        there are too many to look at."""
+    ) -> Mapping[UUID, Sequence[Addition]] | None:
+        """Return the additions between two readings by namespace; None if one of them is not known any more, or there
+        are too many to look at."""
         ...

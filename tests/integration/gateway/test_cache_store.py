@@ -45,15 +45,15 @@ async def test_each_addition_between_two_readings_is_known(store: Database) -> N
     assert before == {NAMESPACE: Epoch()}
     vectors = np.array([[0.5, 0.25], [1.0, -1.0]], dtype=np.float32)
     await _bump(store, tenant, addition=Addition("s", frozenset({1}), frozenset({2}), vectors, (4, 8)))
-    await _bump(store, tenant, addition=Addition("t", frozenset({3})))
+    await _bump(store, tenant, addition=Addition("t", frozenset({3}), pending_to=7, indexed_to=5))
     after = await epochs.read(tenant, [NAMESPACE])
     found = await epochs.additions(tenant, before, after)
     assert found is not None
-    first, second = sorted((addition for _, addition in found), key=lambda addition: addition.session_id)
+    first, second = sorted(found[NAMESPACE], key=lambda addition: addition.session_id)
     assert (first.keywords, first.entities, first.languages) == (frozenset({1}), frozenset({2}), (4, 8))
     assert np.array_equal(first.vectors, vectors)
-    assert second.keywords == {3}
-    assert await epochs.additions(tenant, after, after) == []
+    assert (second.keywords, second.pending_to, second.indexed_to) == (frozenset({3}), 7, 5)
+    assert await epochs.additions(tenant, after, after) == {}
 
 
 async def test_an_addition_that_was_not_noted_or_has_left_the_ring_is_unknown(store: Database) -> None:

@@ -22,8 +22,8 @@ FAR = Addition("other", frozenset({3}), frozenset({8}), np.array([[0.4, 0.9]], d
 
 
 def test_what_is_below_everything_that_is_let_in_changes_nothing() -> None:
-    assert not could_change(FAR, ASKED)
-    assert not could_change(Addition("other", frozenset({3})), replace(ASKED, noise_cosines={}, has_times=True))
+    assert not could_change([FAR], ASKED)
+    assert not could_change([Addition("other", frozenset({3}))], replace(ASKED, noise_cosines={}, has_times=True))
 
 
 @pytest.mark.parametrize(
@@ -40,12 +40,21 @@ def test_what_is_below_everything_that_is_let_in_changes_nothing() -> None:
     ],
 )
 def test_what_may_be_let_in_may_change_the_answer(addition: Addition) -> None:
-    assert could_change(addition, ASKED)
+    assert could_change([addition], ASKED)
 
 
 @pytest.mark.parametrize("asked", [replace(ASKED, keywords=frozenset()), replace(ASKED, has_times=True)])
 def test_a_query_that_finds_by_time_may_find_anything(asked: AskedIn) -> None:
-    assert could_change(FAR, asked)
+    assert could_change([FAR], asked)
+
+
+def test_turns_that_wait_for_indexing_may_be_in_any_answer_until_they_are_indexed() -> None:
+    said = Addition("other", frozenset({3}), pending_to=4)
+    assert could_change([said], ASKED)
+    assert could_change([said, replace(FAR, indexed_to=3)], ASKED)
+    assert could_change([said, replace(FAR, session_id="another", indexed_to=4)], ASKED)
+    assert not could_change([said, replace(FAR, indexed_to=4)], ASKED)
+    assert could_change([said, replace(FAR, indexed_to=4, keywords=frozenset({2}))], ASKED)
 
 
 def test_noise_lies_below_the_pool_and_below_its_language() -> None:

@@ -27,7 +27,7 @@ class BoundedConnection(AsyncConnection[TupleRow]):
 
     longest_silence_seconds = LONGEST_SILENCE_SECONDS
     prepared: dict[PreparedKey, bytes] | None = None
-    """Statements of `read_at_once` that the server has parsed, with the types of their parameters, and what they are
+    """Statements of `all_at_once` that the server has parsed, with the types of their parameters, and what they are
     called there; None where nothing may be prepared."""
     named_statements = 0
     """How many names were given to them so far; none is given twice, since nobody tells which are free again."""

@@ -15,7 +15,13 @@ from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
 from rearview.adapters.postgres.bounded_connection import LONGEST_SILENCE_SECONDS, BoundedConnection
-from rearview.adapters.postgres.round_trip import PreparedStatementsStale, Reading, numbered, read_again, read_at_once
+from rearview.adapters.postgres.round_trip import (
+    PreparedStatementsStale,
+    Reading,
+    all_at_once,
+    forget_prepared,
+    numbered,
+)
 from rearview.domain.errors import Conflict, DeadlineExceeded, Overloaded, Unavailable
 from rearview.telemetry.pools import PoolFigures
 from rearview.telemetry.tracing import child_span
@@ -122,17 +128,7 @@ class Database:
 
         Raises as `transaction`.
         """
-        with (
-            translated_errors(),
-            child_span("postgresql read", db__system__name=_DEPENDENCY, statements=len(readings)) as span,
-        ):
-            asked = time.perf_counter()
-            async with self._bounded(timeout_seconds) as connection:
-                span.set_attribute(_WAITED, _milliseconds_since(asked))
-                try:
-                    return await read_at_once(connection, tenant_id, readings, timeout_seconds)
-                except PreparedStatementsStale:
-                    return await read_again(connection, tenant_id, readings, timeout_seconds)
+        return await self._at_once(tenant_id, readings, timeout_seconds, writes=False)
 
     async def rows(
         self,
@@ -146,6 +142,38 @@ class Database:
         """Return the rows of one statement, read for `tenant_id` in one round trip. Raises as `transaction`."""
         reading = Reading(numbered(statement), parameters, as_dictionaries)
         return (await self.read(tenant_id, [reading], timeout_seconds=timeout_seconds))[0]
+
+    async def write(
+        self,
+        tenant_id: UUID,
+        statement: LiteralString,
+        parameters: Mapping[str, Any],
+        *,
+        timeout_seconds: float,
+    ) -> list[Any]:
+        """Return the rows of one statement that writes for `tenant_id`, in one transaction and one round trip.
+
+        Raises as `transaction`.
+        """
+        reading = Reading(numbered(statement), parameters)
+        return (await self._at_once(tenant_id, [reading], timeout_seconds, writes=True))[0]
+
+    async def _at_once(
+        self, tenant_id: UUID | None, readings: Sequence[Reading], timeout_seconds: float, *, writes: bool
+    ) -> list[list[Any]]:
+        kind = "postgresql write" if writes else "postgresql read"
+        with (
+            translated_errors(),
+            child_span(kind, db__system__name=_DEPENDENCY, statements=len(readings)) as span,
+        ):
+            asked = time.perf_counter()
+            async with self._bounded(timeout_seconds) as connection:
+                span.set_attribute(_WAITED, _milliseconds_since(asked))
+                try:
+                    return await all_at_once(connection, tenant_id, readings, timeout_seconds, writes=writes)
+                except PreparedStatementsStale:
+                    await forget_prepared(connection)
+                    return await all_at_once(connection, tenant_id, readings, timeout_seconds, writes=writes)
 
     @asynccontextmanager
     async def _bounded(self, timeout_seconds: float | None) -> AsyncIterator[BoundedConnection]:

@@ -38,7 +38,7 @@ class PostgresEpochs:
 
     async def additions(
         self, tenant_id: UUID, since: Mapping[UUID, Epoch], until: Mapping[UUID, Epoch]
-    ) -> Sequence[tuple[UUID, Addition]] | None:
+    ) -> Mapping[UUID, Sequence[Addition]] | None:
         """Return the additions between two readings; see `Epochs.additions`."""
         moved = [
             (namespace_id, slot, since[namespace_id].additive.get(slot, 0), number)
@@ -48,7 +48,7 @@ class PostgresEpochs:
         ]
         count = sum(number - before for _, _, before, number in moved)
         if not moved:
-            return []
+            return {}
         if count > MAX_ADDITIONS or any(number < before for _, _, before, number in moved):
             return None
         names = ("namespace_ids", "slots", "since", "until")
@@ -60,15 +60,20 @@ class PostgresEpochs:
         )
         if len(rows) != count:
             return None
-        return [(row[0], self._addition(row)) for row in rows]
+        added: dict[UUID, list[Addition]] = {}
+        for row in rows:
+            added.setdefault(row[0], []).append(self._addition(row))
+        return added
 
     def _addition(self, row: Sequence[Any]) -> Addition:
-        _, session_id, keywords, entities, vectors, languages = row
+        _, session_id, keywords, entities, vectors, languages, pending_to, indexed_to = row
         values = np.frombuffer(vectors, dtype=_VALUE).astype(np.float32)
         # Of another length they are of another model, and one row of them says that there are some.
         whole = values.size % self._dimension == 0
         rows = values.reshape(-1, self._dimension) if whole else values.reshape(1, -1)
-        return Addition(session_id, frozenset(keywords), frozenset(entities), rows, tuple(languages))
+        return Addition(
+            session_id, frozenset(keywords), frozenset(entities), rows, tuple(languages), pending_to, indexed_to
+        )
 
 
 async def note_addition(connection: Connection, tenant_id: UUID, namespace_id: UUID, addition: Addition) -> None:
@@ -81,5 +86,7 @@ async def note_addition(connection: Connection, tenant_id: UUID, namespace_id: U
         "entities": sorted(addition.entities),
         "vectors": np.ascontiguousarray(addition.vectors, dtype=_VALUE).tobytes(),
         "languages": list(addition.languages),
+        "pending_to": addition.pending_to,
+        "indexed_to": addition.indexed_to,
     }
     await connection.execute(_SQL["note_addition"], place)

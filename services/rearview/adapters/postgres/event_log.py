@@ -1,32 +1,38 @@
-"""The event log in PostgreSQL: an append takes two round trips, whatever the number of its events."""
+"""The event log in PostgreSQL: an append takes one round trip, whatever the number of its events."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 import psycopg
 
 from rearview.adapters.postgres.audit import record_audit
-from rearview.adapters.postgres.consequences import bump_epoch, enqueue_index
-from rearview.adapters.postgres.database import Connection, Database, dict_rows
+from rearview.adapters.postgres.consequences import enqueue_index
+from rearview.adapters.postgres.database import Database, dict_rows
 from rearview.adapters.postgres.event_rows import event_of, event_record
-from rearview.adapters.postgres.namespace_erasure import refuse_deleted
+from rearview.adapters.postgres.namespace_erasure import deleted_namespace
 from rearview.adapters.postgres.originals import keep_event_originals
 from rearview.adapters.postgres.placeholders import ask_numbers, read_numbers
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records
-from rearview.adapters.postgres.request_ids import earlier_result, keep_result
-from rearview.domain.addition import Addition
+from rearview.adapters.postgres.request_ids import request_id_reused
+from rearview.domain.addition import MAX_ADDED_KEYWORDS
 from rearview.domain.errors import AlreadyExists, NotFound, PreconditionFailed
 from rearview.domain.event import Event, Session
+from rearview.domain.ids import new_id
 from rearview.domain.names import SessionName
 from rearview.domain.principal import Scope
 from rearview.domain.writing import RequestKey
 from rearview.ports.event_log import Appended, LoggedEvent, Numbering
 
 _SQL = load_queries("event_log")
+_SECONDS = 30.0
+_TOMBSTONED = "TOMBSTONED"
+# What `rearview_append` says of an event or of the request.
+_STORED, _AGAIN, _DELETED, _REUSED = "stored", "again", "deleted", "reused"
+_Row: TypeAlias = tuple[str, UUID, int]
 
 
 class PostgresEventLog:
@@ -46,86 +52,98 @@ class PostgresEventLog:
         numbering: Numbering | None = None,
     ) -> Appended:
         """Store events at the end of a session; see `EventLog.append`."""
+        place = _append_place(scope, session_id, events, request, now)
+        sealed = any(logged.original is not None for logged in events)
+        rows: Sequence[_Row]
         try:
-            return await self._append(scope, session_id, events, request, now, numbering)
+            if numbering is None and not sealed:
+                rows = await self._database.write(
+                    scope.tenant_id, _SQL["append"], {**place, "events": _records(events)}, timeout_seconds=_SECONDS
+                )
+            else:
+                events, rows = await self._append_in_steps(scope, session_id, events, place, numbering)
         except psycopg.errors.UniqueViolation as error:
-            raise AlreadyExists("another session has an event of this id", resource_name=scope.namespace) from error
+            raise AlreadyExists(
+                "another session has an event of this id",
+                resource_name=error.diag.message_hint or _name(scope, session_id),
+            ) from error
+        except psycopg.errors.RestrictViolation as error:
+            raise PreconditionFailed(
+                "an event of this id was forgotten and cannot be stored again",
+                resource_name=error.diag.message_hint or _name(scope, session_id),
+                state=_TOMBSTONED,
+            ) from error
+        return Appended(tuple(await self._answer(scope, events, request, rows, now)))
 
-    async def _append(
+    async def _append_in_steps(
         self,
         scope: Scope,
         session_id: str,
         events: Sequence[LoggedEvent],
-        request: RequestKey | None,
-        now: datetime,
+        place: Mapping[str, Any],
         numbering: Numbering | None,
-    ) -> Appended:
-        times = [logged.event.occurred_at for logged in events]
-        place: dict[str, Any] = {
-            "tenant_id": scope.tenant_id,
-            "namespace_id": scope.namespace_id,
-            "session_id": session_id,
-            "event_ids": [logged.event.event_id for logged in events],
-            "first_at": min(times),
-            "last_at": max(times),
-            "now": now,
-        }
+    ) -> tuple[Sequence[LoggedEvent], Sequence[_Row]]:
+        """Append what needs more than the one statement: numbers before it, sealed originals behind it."""
+        rows: Sequence[_Row] = []
         async with self._database.transaction(scope.tenant_id) as connection:
-            await refuse_deleted(connection, scope)
-            opened = await connection.execute(_SQL["open_session"], place)
-            stored_rows = await dict_rows(connection, _SQL["stored_events"], place)
-            forgotten = await connection.execute(_SQL["forgotten_ids"], place)
-            asked = None
             if numbering is not None:
+                await connection.execute(_SQL["open_session"], place)
                 keys = numbering.keys
                 asked = await ask_numbers(connection, scope.tenant_id, scope.namespace_id, session_id, keys)
-            earlier = await earlier_result(connection, scope.tenant_id, request)
-            if earlier is not None:
-                answer = await _answer_again(connection, scope, earlier)
-                raise psycopg.Rollback  # the session's row may only just have been made
-            last_sequence, index_queued = await opened.fetchone() or (0, False)
-            _refuse_forgotten([row[0] for row in await forgotten.fetchall()])
-            if numbering is not None and asked is not None:
                 events = numbering.numbered(await read_numbers(asked))
-            stored = _stored_here(await stored_rows.fetchall(), session_id)
-            answer, new = _numbered(events, stored, last_sequence, now)
-            if new:
-                await connection.execute(
-                    _SQL["insert_events"],
-                    {**place, "events": as_records(event_record(logged, at) for logged, at in new)},
-                )
-                originals = {logged.event.event_id: logged.original for logged, _ in new if logged.original is not None}
-                if originals:
-                    await keep_event_originals(connection, scope.tenant_id, scope.namespace_id, originals)
-                await connection.execute(_SQL["grow_session"], {**place, "last_sequence": last_sequence + len(new)})
-                if not index_queued:
-                    await enqueue_index(connection, scope.tenant_id, scope.namespace_id, session_id)
-            await keep_result(
-                connection,
-                scope.tenant_id,
-                request,
-                {"event_ids": [str(event.event_id) for event in answer]},
-                now,
-            )
-            if new:
-                await record_audit(
-                    connection,
-                    scope.tenant_id,
-                    scope,
-                    "events.append",
-                    [_name(scope, session_id)],
-                    now,
-                    f"events={len(new)}",
-                )
-                keywords = frozenset(keyword for logged, _ in new for keyword in logged.keywords)
-                await bump_epoch(
-                    connection,
-                    scope.tenant_id,
-                    scope.namespace_id,
-                    breaking=False,
-                    addition=Addition(session_id, keywords),
-                )
-        return Appended(tuple(answer))
+            cursor = await connection.execute(_SQL["append"], {**place, "events": _records(events)})
+            rows = await cursor.fetchall()
+            if rows[0][0] in (_AGAIN, _DELETED, _REUSED):
+                raise psycopg.Rollback  # the session's row and the numbers may only just have been made
+            new = {event_id for outcome, event_id, _ in rows if outcome == _STORED}
+            originals = {
+                logged.event.event_id: logged.original
+                for logged in events
+                if logged.event.event_id in new and logged.original is not None
+            }
+            if originals:
+                await keep_event_originals(connection, scope.tenant_id, scope.namespace_id, originals)
+        return events, rows
+
+    async def _answer(
+        self,
+        scope: Scope,
+        events: Sequence[LoggedEvent],
+        request: RequestKey | None,
+        rows: Sequence[_Row],
+        now: datetime,
+    ) -> list[Event]:
+        """Return the events of a request, those that were stored before as they were stored."""
+        outcomes = {outcome for outcome, _, _ in rows}
+        if _DELETED in outcomes:
+            raise deleted_namespace(scope)
+        if _REUSED in outcomes and request is not None:
+            raise request_id_reused(request)
+        if _AGAIN in outcomes:
+            ids = [event_id for _, event_id, _ in rows]
+        else:
+            ids = [logged.event.event_id for logged in events]
+        sequences = {event_id: sequence for outcome, event_id, sequence in rows if outcome == _STORED}
+        known = {
+            logged.event.event_id: replace(logged.event, sequence=sequences[logged.event.event_id], created_at=now)
+            for logged in reversed(events)
+            if logged.event.event_id in sequences
+        }
+        if not known.keys() >= set(ids):
+            known = {**await self._stored(scope, ids), **known}
+        if not known.keys() >= set(ids):
+            raise PreconditionFailed("events of this request were forgotten since", state=_TOMBSTONED)
+        return [known[event_id] for event_id in ids]
+
+    async def _stored(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Event]:
+        rows = await self._database.rows(
+            scope.tenant_id,
+            _SQL["stored_events"],
+            {"tenant_id": scope.tenant_id, "namespace_id": scope.namespace_id, "event_ids": ids},
+            timeout_seconds=_SECONDS,
+            as_dictionaries=True,
+        )
+        return {row["event_id"]: event_of(row) for row in rows}
 
     async def end_session(self, scope: Scope, session_id: str, *, now: datetime) -> Session:
         """End a session; see `EventLog.end_session`."""
@@ -154,47 +172,34 @@ class PostgresEventLog:
         )
 
 
-def _refuse_forgotten(event_ids: Sequence[UUID]) -> None:
-    if event_ids:
-        raise PreconditionFailed(
-            "an event of this id was forgotten and cannot be stored again",
-            resource_name=str(event_ids[0]),
-            state="TOMBSTONED",
-        )
+def _append_place(
+    scope: Scope, session_id: str, events: Sequence[LoggedEvent], request: RequestKey | None, now: datetime
+) -> dict[str, Any]:
+    times = [logged.event.occurred_at for logged in events]
+    return {
+        "tenant_id": scope.tenant_id,
+        "namespace_id": scope.namespace_id,
+        "session_id": session_id,
+        "event_ids": [logged.event.event_id for logged in events],
+        "first_at": min(times),
+        "last_at": max(times),
+        "now": now,
+        "request_id": request.request_id if request else None,
+        "method": request.method if request else None,
+        "fingerprint": request.fingerprint if request else None,
+        "record_id": new_id(),
+        "principal": scope.principal,
+        "session_name": _name(scope, session_id),
+        "request_text": scope.request_id,
+        "trace_id": scope.trace_id,
+        "most_keywords": MAX_ADDED_KEYWORDS,
+    }
 
 
-def _stored_here(rows: Sequence[dict[str, Any]], session_id: str) -> dict[UUID, Event]:
-    for row in rows:
-        if row["session_id"] != session_id:
-            raise AlreadyExists("another session has an event of this id", resource_name=str(row["event_id"]))
-    return {row["event_id"]: event_of(row) for row in rows}
-
-
-def _numbered(
-    events: Sequence[LoggedEvent], stored: dict[UUID, Event], last_sequence: int, now: datetime
-) -> tuple[list[Event], list[tuple[LoggedEvent, int]]]:
-    """Return the events to answer, in order, and those to store with their sequence numbers."""
-    answer: list[Event] = []
-    new: list[tuple[LoggedEvent, int]] = []
-    known = dict(stored)
-    for logged in events:
-        event_id = logged.event.event_id
-        if event_id not in known:
-            sequence = last_sequence + len(new) + 1
-            known[event_id] = replace(logged.event, sequence=sequence, created_at=now)
-            new.append((logged, sequence))
-        answer.append(known[event_id])
-    return answer, new
-
-
-async def _answer_again(connection: Connection, scope: Scope, earlier: Any) -> list[Event]:
-    ids = [UUID(text) for text in earlier["event_ids"]]
-    place = {"tenant_id": scope.tenant_id, "namespace_id": scope.namespace_id, "event_ids": ids}
-    rows = await (await dict_rows(connection, _SQL["stored_events"], place)).fetchall()
-    events = {row["event_id"]: event_of(row) for row in rows if not row["tombstoned"]}
-    if any(event_id not in events for event_id in ids):
-        raise PreconditionFailed("events of this request were forgotten since", state="TOMBSTONED")
-    return [events[event_id] for event_id in ids]
+def _records(events: Sequence[LoggedEvent]) -> str:
+    """Return each event once; the first of those with one id."""
+    once = {logged.event.event_id: logged for logged in reversed(events)}
+    return as_records(event_record(logged, at) for at, logged in enumerate(reversed(once.values())))
 
 
 def _name(scope: Scope, session_id: str) -> str:

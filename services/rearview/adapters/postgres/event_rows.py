@@ -7,13 +7,13 @@ from rearview.domain.event import Event, EventRole, ToolCall
 from rearview.ports.event_log import LoggedEvent
 
 
-def event_record(logged: LoggedEvent, sequence: int) -> Mapping[str, object]:
-    """Return the columns of an event's row, as `insert_events` reads them."""
+def event_record(logged: LoggedEvent, at: int) -> Mapping[str, object]:
+    """Return an event, the `at`-th of its request, as `rearview_append` reads it."""
     event = logged.event
     call = event.tool_call
     return {
+        "at": at,
         "event_id": event.event_id,
-        "sequence": sequence,
         "role": int(event.role),
         "speaker": event.speaker,
         "content": event.content,

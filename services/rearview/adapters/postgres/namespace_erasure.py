@@ -58,8 +58,13 @@ async def refuse_deleted(connection: Connection, scope: Scope) -> None:
     place = {"tenant_id": scope.tenant_id, "namespace_id": scope.namespace_id}
     row = await (await connection.execute(_SQL["is_deleted"], place)).fetchone()
     if row is not None and row[0]:
-        raise NamespaceDenied(
-            f"namespace {scope.namespace} does not exist or may not be reached for {Access.WRITE.value}",
-            namespace=scope.namespace,
-            access=Access.WRITE.value,
-        )
+        raise deleted_namespace(scope)
+
+
+def deleted_namespace(scope: Scope) -> NamespaceDenied:
+    """Return the error for a namespace that was deleted since the caller was let through: as if there were none."""
+    return NamespaceDenied(
+        f"namespace {scope.namespace} does not exist or may not be reached for {Access.WRITE.value}",
+        namespace=scope.namespace,
+        access=Access.WRITE.value,
+    )

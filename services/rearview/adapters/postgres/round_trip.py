@@ -1,8 +1,8 @@
-"""Several reading statements in one transaction and one round trip.
+"""Several statements in one transaction and one round trip.
 
 A transaction inside psycopg's pipeline takes at least three round trips and some twenty waits on the event loop; recall
-would spend more on those than on everything else it does. Here all messages go out together, are flushed once, and the
-answers are read until the last one.
+and append would spend more on those than on everything else they do. Here all messages go out together, are flushed
+once, and the answers are read until the last one.
 """
 
 import re
@@ -24,7 +24,7 @@ MAX_PREPARED = 64
 """Of one connection; statements differ also by the types of their parameters."""
 
 _PARAMETER = re.compile(r"%\(([a-z_]+)\)s")
-_BEGIN = b"BEGIN READ ONLY"
+_BEGIN, _BEGIN_READING = b"BEGIN", b"BEGIN READ ONLY"
 _COMMIT = b"COMMIT"
 _SETTINGS = b"SELECT set_config('app.tenant', $1, true), set_config('statement_timeout', $2, true)"
 
@@ -65,19 +65,22 @@ class PreparedStatementsStale(Exception):
     """
 
 
-async def read_again(
-    connection: BoundedConnection, tenant_id: UUID | None, readings: Sequence[Reading], timeout_seconds: float
-) -> list[list[Any]]:
-    """Return what `read_at_once` returns, which has raised PreparedStatementsStale; raises as it."""
+async def forget_prepared(connection: BoundedConnection) -> None:
+    """Have every statement parsed anew, after `all_at_once` has raised PreparedStatementsStale."""
     await connection.rollback()
     connection.prepared = {}
-    return await read_at_once(connection, tenant_id, readings, timeout_seconds)
 
 
-async def read_at_once(
-    connection: BoundedConnection, tenant_id: UUID | None, readings: Sequence[Reading], timeout_seconds: float
+async def all_at_once(
+    connection: BoundedConnection,
+    tenant_id: UUID | None,
+    readings: Sequence[Reading],
+    timeout_seconds: float,
+    *,
+    writes: bool = False,
 ) -> list[list[Any]]:
-    """Return the rows of each statement, all read on behalf of `tenant_id` in one transaction.
+    """Return the rows of each statement, all run on behalf of `tenant_id` in one transaction, which may only read
+    unless it `writes`.
 
     Where the connection may prepare, the server parses each statement once, on its way for the first time.
 
@@ -85,7 +88,7 @@ async def read_at_once(
     still on its way would answer the next question. `timeout_seconds` bounds each statement on the server.
 
     Raises:
-        PreparedStatementsStale: see `read_again`.
+        PreparedStatementsStale: nothing was done; see `forget_prepared`.
         psycopg.Error: a statement failed, or the connection did.
     """
     transformer = Transformer(connection)
@@ -96,7 +99,7 @@ async def read_at_once(
     ended = False
     pgconn.enter_pipeline_mode()
     try:
-        _send(pgconn, _BEGIN)
+        _send(pgconn, _BEGIN if writes else _BEGIN_READING)
         pgconn.send_query_params(_SETTINGS, [value.encode() for value in settings])
         for reading in readings:
             names = reading.statement.names

@@ -277,7 +277,9 @@ def _addition(batch: IndexedBatch) -> Addition:
         *([batch.extended] if batch.extended else []),
         *(fact.memory for fact in batch.facts),
     ]
-    return addition_of(session.namespace_id, session.session_id, units, memories, batch.grown)
+    return addition_of(
+        session.namespace_id, session.session_id, units, memories, batch.grown, indexed_to=batch.indexed_sequence
+    )
 
 
 def _added_bytes(batch: IndexedBatch) -> int:

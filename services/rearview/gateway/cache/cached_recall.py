@@ -194,7 +194,7 @@ class CachedRecall:
         except _FAILURES:
             return "added"
         if additions is None or any(
-            could_change(addition, cached.asked[namespace_id]) for namespace_id, addition in additions
+            could_change(added, cached.asked[namespace_id]) for namespace_id, added in additions.items()
         ):
             return "added"
         return None
