@@ -8,7 +8,10 @@ import pytest
 from tests.support.commands import last_json, rearview
 from tests.support.supervised_stack import SupervisedStack
 
-SHARED_KEYS = {"p50_ms", "p95_ms", "p99_ms", "per_s", "memories", "clients", "bytes_per_memory", "peak_rss_mb"}
+SHARED_KEYS = {
+    *("p50_ms", "p95_ms", "p99_ms", "per_s", "memories", "clients", "bytes_per_memory", "peak_rss_mb"),
+    *("writer_rss_mb", "writer_rss_growth"),
+}
 
 RECALL_KEYS = {"queries", "neighbours", "filled", "recall@10", "recall@100"}
 
@@ -29,6 +32,14 @@ def test_writing_is_measured(stack: SupervisedStack, what: str) -> None:
     assert 0 < figures["p50_ms"] <= figures["p95_ms"] <= figures["p99_ms"]
     assert figures["per_s"] > 0
     assert figures["peak_rss_mb"] > 100
+
+
+def test_the_wait_beside_a_backlog_is_measured(stack: SupervisedStack) -> None:
+    figures = bench(stack, "backlog", "--memories", "30")
+    assert figures["memories"] == 30
+    assert figures["waiting_first"] >= figures["waiting_last"] >= 0
+    assert 0 < figures["alone_p50_ms"] <= figures["alone_p95_ms"]
+    assert 0 < figures["beside_p50_ms"] <= figures["beside_p95_ms"]
 
 
 def test_recall_is_measured(stack: SupervisedStack) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rearview.cli.borrowed_stack import admin_client
+from rearview.cli.borrowed_stack import admin_client, borrowed_stack, client_of, opener_of
 from rearview.cli.output import DataDirOption, JsonOption, err, failures, print_figures
 from rearview.embedded.paths import DataFolder
 
@@ -31,8 +31,9 @@ commands = typer.Typer(
     epilog="Every benchmark stores the same made-up turns, half Chinese, half English, after a warm-up that is not "
     "counted. It uses the stack that runs in the data folder, or starts one for the time being. Progress goes to "
     "stderr; --json prints p50_ms, p95_ms, p99_ms, per_s, memories, clients, bytes_per_memory (growth of the database "
-    "with all indexes, for each search unit) and peak_rss_mb (the stack's processes together; memory that several "
-    "share counts for each of them).",
+    "with all indexes, for each search unit), peak_rss_mb (the stack's processes together; memory that several "
+    "share counts for each of them), writer_rss_mb (its peak) and writer_rss_growth (from the second tenth of the time "
+    "to the last; null when it was too short to tell).",
     no_args_is_help=True,
 )
 MemoriesOption = Annotated[
@@ -88,6 +89,45 @@ def ingest(
     from rearview.evaluation.bench_ingest import bench_ingest
 
     _measure(bench_ingest, memories, clients, data_dir, as_json)
+
+
+@commands.command()
+def backlog(
+    memories: MemoriesOption = 10_000,
+    clients: ClientsOption = 4,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """How long a tenant's turn waits for its memory while another tenant has a backlog.
+
+    Makes two tenants, for the time being. Measures turns of one alone, and again once the other has appended all of its
+    sessions of ten turns; waiting_first and waiting_last say how many of its turns were not indexed then, before and
+    after.
+
+    Example:
+
+      rearview bench backlog --memories 100000 --json
+    """
+    from rearview.cli.stack_figures import peak_memory
+    from rearview.evaluation.bench_backlog import bench_backlog
+    from rearview.evaluation.progress import shown_steps
+
+    folder = DataFolder.choose(data_dir, os.environ)
+    with failures(as_json):
+        with (
+            borrowed_stack(data_dir) as endpoints_file,
+            client_of(endpoints_file, "operator") as operator,
+            peak_memory(folder) as memory,
+            shown_steps(err) as steps,
+        ):
+            figures = bench_backlog(operator, opener_of(endpoints_file), memories, clients, steps)
+        result = {
+            **figures,
+            "memories": memories,
+            "writer_rss_mb": round(max(memory.writer, default=0) / MIB),
+            "writer_rss_growth": memory.writer_growth(),
+        }
+    print_figures(result, as_json)
 
 
 @commands.command()
@@ -261,6 +301,8 @@ def _measure(
             "clients": clients,
             "bytes_per_memory": round(grown / memories),
             "peak_rss_mb": round(memory.rss_bytes / MIB),
+            "writer_rss_mb": round(max(memory.writer, default=0) / MIB),
+            "writer_rss_growth": memory.writer_growth(),
             **more,
         }
     print_figures(result, as_json)

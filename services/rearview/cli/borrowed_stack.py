@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rearview.cli.output import err
 from rearview.embedded.background import start_in_background, stop
+from rearview.embedded.endpoints import Endpoints
+from rearview.embedded.errors import StackError
 from rearview.embedded.folder_lock import holder
 from rearview.embedded.paths import DataFolder
 
@@ -52,6 +54,21 @@ def client_of(endpoints: Path, key: KeyKind) -> Client:
     from rearview.client import Client
 
     return Client.from_endpoints(endpoints, key=key, timeout_seconds=CALL_TIMEOUT_SECONDS)
+
+
+def opener_of(endpoints_file: Path) -> Callable[[str], Client]:
+    """Return what opens a client of a stack for a key.
+
+    Raises:
+        StackError: the stack has no gateway.
+    """
+    from rearview.client import Client
+
+    endpoints = Endpoints.read(endpoints_file)
+    if endpoints is None or endpoints.gateway is None:
+        raise StackError("the stack has no gateway; run `rearview doctor`")
+    gateway = endpoints.gateway
+    return lambda key: Client.connect(gateway, key, timeout_seconds=CALL_TIMEOUT_SECONDS)
 
 
 @contextmanager

@@ -87,6 +87,36 @@ def madial(
 
 
 @commands.command()
+def repetitions(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(help="A folder with MADial-Bench files, for its statements too.", exists=True, file_okay=False),
+    ] = None,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Whether what is known is recognised when it is said again, and nothing else is taken for it.
+
+    Statements of the shipped set are said by a user, then contrasts of them, then each again lightly and freely
+    reworded, and in the other language. Each count is `found/all`; the texts that went wrong are listed for the half
+    that is for tuning alone.
+
+    Example:
+
+      rearview eval repetitions madial/ --json
+    """
+    from rearview.evaluation.madial_files import read_madial
+    from rearview.evaluation.progress import shown_steps
+    from rearview.evaluation.repetitions import evaluate_repetitions
+
+    with failures(as_json):
+        data = read_madial(folder) if folder else None
+        with admin_client(data_dir) as client, shown_steps(err) as steps:
+            figures = evaluate_repetitions(client, data, steps)
+    print_figures(figures, as_json)
+
+
+@commands.command()
 def pii(
     file: Annotated[
         Path,

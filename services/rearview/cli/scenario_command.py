@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from rearview.cli.borrowed_stack import CALL_TIMEOUT_SECONDS, borrowed_stack, client_of
+from rearview.cli.borrowed_stack import borrowed_stack, client_of, opener_of
 from rearview.cli.output import DataDirOption, JsonOption, err, failures, print_json
-from rearview.embedded.endpoints import Endpoints
-from rearview.embedded.errors import StackError
 
 if TYPE_CHECKING:
-    from rearview.client import Client
     from rearview.evaluation.scenarios.files import ScenarioFile
     from rearview.evaluation.scenarios.run import Outcome
 
@@ -73,20 +70,11 @@ def scenarios(
 
 
 def _play(endpoints_file: Path, files: list[ScenarioFile], seed: int) -> list[Outcome]:
-    from rearview.client import Client
     from rearview.evaluation.scenarios.run import play_all
     from rearview.evaluation.scenarios.stage import Theatre
 
-    endpoints = Endpoints.read(endpoints_file)
-    if endpoints is None or endpoints.gateway is None:
-        raise StackError("the stack has no gateway; run `rearview doctor`")
-    gateway = endpoints.gateway
-
-    def open_with(key: str) -> Client:
-        return Client.connect(gateway, key, timeout_seconds=CALL_TIMEOUT_SECONDS)
-
     with client_of(endpoints_file, "admin") as admin, client_of(endpoints_file, "operator") as operator:
-        return play_all(Theatre(admin, operator, open_with), files, seed, _show)
+        return play_all(Theatre(admin, operator, opener_of(endpoints_file)), files, seed, _show)
 
 
 def _show(outcome: Outcome) -> None:

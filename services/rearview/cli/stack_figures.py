@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from statistics import median
 
 import psutil
 
@@ -47,15 +48,27 @@ def database_bytes(folder: DataFolder) -> int:
 
 @dataclass(slots=True)
 class PeakMemory:
-    """The most memory that the stack's processes had together, in bytes; memory shared by several counts for each."""
+    """The most memory that the stack's processes had together, in bytes; memory shared by several counts for each. And
+    the writer's at each look, in bytes."""
 
     rss_bytes: int = 0
+    writer: list[int] = field(default_factory=list)
 
     def sample(self, folder: DataFolder) -> None:
         """Look once more."""
         status = read_status(folder.status_file)
-        processes = status.processes if status is not None else []
-        self.rss_bytes = max(self.rss_bytes, sum(memory_bytes(process) or 0 for process in processes))
+        found = {process.name: memory_bytes(process) or 0 for process in status.processes} if status is not None else {}
+        self.rss_bytes = max(self.rss_bytes, sum(found.values()))
+        if "writer" in found:
+            self.writer.append(found["writer"])
+
+    def writer_growth(self) -> float | None:
+        """Return by what share the writer's memory grew from the second tenth of the looks to the last one, medians of
+        both; None with too few looks to tell."""
+        tenth = len(self.writer) // 10
+        if tenth < 2:
+            return None
+        return round(median(self.writer[-tenth:]) / median(self.writer[tenth : 2 * tenth]) - 1, 3)
 
 
 @contextmanager

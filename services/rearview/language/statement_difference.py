@@ -80,6 +80,12 @@ _FILLERS = frozenset(
 _FRAME = 0.5
 """From this share of the shorter text's words on, two texts are one frame, and other words in it other contents."""
 
+# No words of content, but what stands on either side of them may not be exchanged.
+_DIRECTION = re.compile(r"\b(than|over|from|to|before|after|because|by|instead)\b", re.IGNORECASE)
+
+_MOST_ORDERED = 32
+"""So many words of two texts are compared by their order, the first ones."""
+
 _FEWEST_WORDS = 3
 """A shorter statement stands and falls with each of its words ("I am vegan")."""
 
@@ -150,11 +156,38 @@ def difference(first: str, second: str) -> str | None:
     only_mine, only_theirs = mine - theirs, theirs - mine
     if only_theirs and not only_mine:
         return "words"
+    if _is_turned_round(first, second):
+        return "order"
     shared = len(mine & theirs)
     shorter = min(len(mine), len(theirs))
     if only_mine and only_theirs and (shorter < _FEWEST_WORDS or shared >= _FRAME * shorter):
         return "words"
     return None
+
+
+def _is_turned_round(first: str, second: str) -> bool:
+    """Whether two words have changed places round a third ("a call rather than a letter", "the dog bit the man"). A
+    clause that has moved to the front as a whole leaves nothing between that was there before."""
+    mine, theirs = _order(first), _order(second)
+    shared = [word for word in mine if word in theirs][:_MOST_ORDERED]
+    theirs = {word: theirs[word] for word in shared}
+    if sorted(shared, key=theirs.__getitem__) == shared:
+        return False
+    return any(
+        theirs[before] > theirs[pivot] > theirs[after]
+        for at, pivot in enumerate(shared)
+        for before in shared[:at]
+        for after in shared[at + 1 :]
+    )
+
+
+def _order(text: str) -> dict[str, int]:
+    """Return the words of content of a text, with those that give a direction, and where each stands first."""
+    places: dict[str, int] = {}
+    for at, word in enumerate(tokens(_DIRECTION.sub(r"x\1x", _numbers_and_rest(text)[1]))):
+        if word not in _FILLERS:
+            places.setdefault(word, at)
+    return places
 
 
 def adds_words(first: str, second: str) -> bool:

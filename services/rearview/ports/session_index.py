@@ -162,7 +162,8 @@ class SessionIndex(Protocol):
         ...
 
     async def write(self, batch: IndexedBatch, *, now: datetime) -> bool:
-        """Write all of it in one transaction; False, and nothing written, if what it was made from has changed."""
+        """Write all of it in one transaction, with a job for the events that are left if there are more; False, and
+        nothing written, if what it was made from has changed."""
         ...
 
     async def merge_fresh_units(self, tenant_id: UUID, namespace_id: UUID, *, limit: int) -> int:

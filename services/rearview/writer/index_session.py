@@ -69,15 +69,15 @@ class SessionIndexer:
         self._facts = facts
 
     async def index(self, session: SessionKey) -> None:
-        """Index all pending events of a session; does nothing for a session that is gone.
+        """Index a batch of a session's pending events; does nothing for a session that is gone. What is left is for a
+        job of its own, enqueued with the batch: no session keeps a worker from others.
 
         Raises:
             ModelUnavailable: the embedder cannot answer; events stay pending and the job is tried again.
             Conflict: others kept changing the session; the job is tried again.
             Unavailable: the database cannot be reached.
         """
-        attempts = 0
-        while True:
+        for _ in range(_MOST_ATTEMPTS):
             pending = await self._index.pending(session, limit=self._rules.batch_events)
             if pending is None:
                 return
@@ -85,13 +85,8 @@ class SessionIndexer:
             if not pending.events and (pending.windows_closed or not close):
                 return
             if await self._write(pending, close=close):
-                attempts = 0
-                if not pending.more:
-                    return
-            else:
-                attempts += 1
-                if attempts >= _MOST_ATTEMPTS:
-                    raise Conflict("the session kept changing while it was indexed", retry_after_seconds=1.0)
+                return
+        raise Conflict("the session kept changing while it was indexed", retry_after_seconds=1.0)
 
     async def close_if_silent(self, session: SessionKey) -> None:
         """Index what is pending; close the session's windows unless it has had a turn lately, else look again later."""

@@ -259,7 +259,7 @@ class NoveltyGate:
                 matches.append(_Match(first, 2.0, found))
             elif first.vector is not None and self._may_reword(turn, first):
                 cosine = float(first.vector @ turn.topic)
-                least = self._least_cosine(first.languages, turn.analysis.languages)
+                least = self._least_cosine(first, turn)
                 if cosine >= least:
                     reason = f"known already: cosine {cosine:.3f} >= {least:.3f}"
                     found = Repetition(first.unit_id, first.memory_id, CaptureOutcome.REDUNDANT, reason)
@@ -281,13 +281,19 @@ class NoveltyGate:
         known = first.event.searchable_text
         return not (turn.by_request and self._near_duplicates.adds_words(known, turn.event.searchable_text))
 
-    def _least_cosine(self, first: frozenset[Language], second: frozenset[Language]) -> float:
+    def _least_cosine(self, first: _First, turn: KeptTurn) -> float:
         thresholds = self._embedder.generation.thresholds
-        if first == second:
-            return thresholds.redundant_cosine
-        if first & second:
-            return max(thresholds.redundant_cosine, thresholds.cross_language_cosine)
-        return thresholds.cross_language_cosine
+        languages = turn.analysis.languages
+        if not first.languages & languages:
+            return thresholds.cross_language_cosine
+        known, said = first.event.searchable_text, turn.event.searchable_text
+        least = thresholds.redundant_cosine
+        if first.languages != languages:
+            least = max(least, thresholds.cross_language_cosine)
+        if self._near_duplicates.adds_words(known, said) and self._near_duplicates.adds_words(said, known):
+            # Other words, or another content in words of their own: near the threshold, as many are one as the other.
+            return (least + 1.0) / 2
+        return least
 
     def _comparable(self, first: Event, turn: Event) -> bool:
         if first.event_id == turn.event_id or first.role is not turn.role:

@@ -7,10 +7,11 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any, cast
 from uuid import UUID, uuid4
 
 import psycopg
@@ -20,7 +21,9 @@ from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.job_policy import JobPolicy
 from rearview.adapters.postgres.jobs import ProcrastinateJobQueue
 from rearview.domain.errors import Unavailable
+from rearview.lifecycle.jobs import job_handlers as lifecycle_handlers
 from rearview.ports.job_queue import JobHandler
+from rearview.writer.jobs import job_handlers as writer_handlers
 from tests.support.job_worker import QUICK
 from tests.support.stack import DatabaseUrls
 from tests.support.waiting import wait_until
@@ -46,6 +49,16 @@ class Jobs:
             row = await cursor.fetchone()
         assert row is not None
         return int(row[0])
+
+    async def enqueue_many(self, tenant: UUID, names: Sequence[str]) -> None:
+        """Enqueue jobs without locks, in one transaction."""
+        async with self.database.transaction(tenant) as connection:
+            await connection.execute(
+                "SELECT rearview_enqueue('count', NULL, jsonb_build_object('tenant_id', %s::text, 'n', n))"
+                " FROM unnest(%s::text[]) AS n",
+                [str(tenant), list(names)],
+            )
+            await connection.execute("SELECT pg_stat_force_next_flush()")
 
     async def rows(self, query: str) -> list[tuple[object, ...]]:
         async with await psycopg.AsyncConnection.connect(self.urls.superuser, autocommit=True) as connection:
@@ -132,6 +145,96 @@ async def test_a_job_for_later_waits_and_holds_up_nobody(jobs: Jobs) -> None:
         await jobs.rows("SELECT pg_sleep(.3)")
     assert recorder.seen == ["now", "soon"]
     assert await jobs.counts() == {"todo": 1}
+
+
+async def test_tenants_take_turns_however_much_one_of_them_has_queued(jobs: Jobs) -> None:
+    busy, other, third = uuid4(), uuid4(), uuid4()
+    seen: list[str] = []
+
+    async def handler(arguments: Mapping[str, str]) -> None:
+        seen.append(arguments["n"])
+        if arguments["n"] == "busy 150":  # far into the backlog
+            await jobs.enqueue("late", tenant=third)
+            await jobs.enqueue_many(other, [f"also late {n}" for n in range(20)])
+
+    await jobs.enqueue_many(busy, [f"busy {n}" for n in range(300)])
+    await jobs.enqueue_many(other, [f"other {n}" for n in range(5)])
+    await jobs.enqueue("third", tenant=third)
+    async with jobs.worker(handler):
+        await wait_until(lambda: len(seen) == 327, "all jobs")
+    assert seen[:11] == [
+        "busy 0",
+        "other 0",
+        "third",
+        *(f"{who} {n}" for n in range(1, 5) for who in ("busy", "other")),
+    ]
+    late = seen[seen.index("busy 150") + 1 :]
+    assert late.index("late") <= 2
+    # The one that was there before is not kept back either: they alternate.
+    assert [name.startswith("also") for name in late if name != "late"][:40] == [False, True] * 20
+    assert [name for name in seen if name.startswith("busy")] == [f"busy {n}" for n in range(300)]
+
+
+async def test_a_backlog_is_not_read_to_enqueue_behind_it(jobs: Jobs) -> None:
+    async def rows_read() -> int:
+        await jobs.rows("SELECT pg_stat_clear_snapshot()")
+        ((read,),) = await jobs.rows(
+            "SELECT (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'procrastinate_jobs')"
+            " + (SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'procrastinate_jobs')"
+        )
+        return int(str(read))
+
+    other = uuid4()
+    await jobs.enqueue_many(other, ["while the queue is empty"] * 10)  # what is planned then must do later, too
+    await jobs.enqueue_many(TENANT, [str(n) for n in range(3_000)])
+    before = await rows_read()
+    await jobs.enqueue_many(other, [str(n) for n in range(50)])
+    assert await rows_read() - before < 50 * 20
+
+
+async def test_a_job_that_becomes_due_takes_its_turn_before_a_backlog(jobs: Jobs) -> None:
+    busy, other = uuid4(), uuid4()
+    seen: list[str] = []
+
+    async def admitted() -> bool:
+        return bool(await jobs.rows("SELECT FROM procrastinate_jobs WHERE args ->> 'n' = 'due' AND priority > -1000"))
+
+    async def handler(arguments: Mapping[str, str]) -> None:
+        seen.append(arguments["n"])
+        if arguments["n"] == "busy 0":
+            await wait_until(admitted, "the job that is due to stand among the others")
+
+    await jobs.enqueue_many(busy, [f"busy {n}" for n in range(50)])
+    await jobs.enqueue("due", tenant=other, run_at=datetime.now(UTC) + timedelta(seconds=0.3))
+    async with jobs.worker(handler):
+        await wait_until(lambda: len(seen) == 51, "all jobs")
+    assert seen.index("due") <= 2
+
+
+async def test_a_job_that_is_tried_again_keeps_its_lock_though_the_queue_has_begun_anew(jobs: Jobs) -> None:
+    seen: list[str] = []
+
+    async def handler(arguments: Mapping[str, str]) -> None:
+        seen.append(arguments["n"])
+        if arguments["n"] == "flaky" and seen.count("flaky") == 1:
+            await jobs.enqueue("next", lock="one")
+            raise Unavailable("the model does not answer", dependency="model")
+
+    await jobs.enqueue_many(TENANT, [f"before {n}" for n in range(30)])
+    await jobs.enqueue("flaky", lock="one")
+    async with jobs.worker(handler, policy=replace(QUICK, first_retry_seconds=0.5)):
+        await wait_until(lambda: "next" in seen, "the job behind")
+    assert seen[30:] == ["flaky", "flaky", "next"]
+
+
+async def test_each_services_jobs_are_a_queue_of_their_own(jobs: Jobs) -> None:
+    handlers = {
+        "lifecycle": lifecycle_handlers(*[cast("Any", None)] * 5),
+        "writer": writer_handlers(*[cast("Any", None)] * 7),
+    }
+    for service, of_service in handlers.items():
+        for task in of_service:
+            assert await jobs.rows(f"SELECT rearview_job_service('{task}')") == [(service,)]
 
 
 async def test_jobs_of_a_lock_run_one_at_a_time_in_order_under_many_workers(jobs: Jobs) -> None:

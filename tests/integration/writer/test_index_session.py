@@ -256,6 +256,28 @@ async def test_many_sessions_indexed_at_once_do_not_deadlock_over_their_common_w
     assert (await bench.rows("SELECT max(units) AS m FROM keyword_frequency"))[0]["m"] <= units
 
 
+async def test_a_long_session_is_indexed_batch_by_batch_and_lets_others_in_between(
+    writer_config: WriterConfig, bench: WriterBench, real_embedder: Embedder
+) -> None:
+    config = writer_config.model_copy(update={"index_batch_events": 2})
+    async with open_writer(config, embedder=real_embedder, clock=bench.clock) as writer:
+        small = replace(bench, writer=writer)
+        long = await small.append(TRIP, session_id="long")
+        await small.append(COOKING[:1], session_id="short")
+        indexed: list[str] = []
+        while await small.count("procrastinate_jobs", "task_name = 'index_session'"):
+            rows = await small.rows(
+                "DELETE FROM procrastinate_jobs WHERE id = (SELECT id FROM procrastinate_jobs WHERE task_name ="
+                " 'index_session' ORDER BY priority DESC, id LIMIT 1) RETURNING args"
+            )
+            await writer.handlers["index_session"](rows[0]["args"])
+            indexed.append(rows[0]["args"]["session_id"])
+    assert indexed == ["long", "short", "long", "long"]
+    units = await bench.rows("SELECT event_id FROM event WHERE session_id = 'long' AND outcome = 2 ORDER BY sequence")
+    assert [unit["event_id"] for unit in units] == [event.event_id for event in long]
+    assert await bench.count("session", "index_queued") == 0
+
+
 async def test_forgetting_while_indexing_brings_nothing_back(bench: WriterBench) -> None:
     events = await bench.append([*TRIP, *COOKING])
     index = bench.writer.indexer._index

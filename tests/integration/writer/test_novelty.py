@@ -80,6 +80,15 @@ async def test_two_hundred_repetitions_in_both_languages_are_a_few_memories(benc
         ["The kitchen tap has been leaking", "The kitchen tap has not been leaking"],
         ["昨天去体育馆游了很久的泳", "前天去体育馆游了很久的泳"],
         ["团队用 Redis 做会话缓存", "团队用 Memcached 做会话缓存"],
+        [
+            "小雨在动物园看到了喜欢的大熊猫，觉得非常可爱，感到非常开心。",
+            "小雨在家里陪伴新领养的小猫玩耍，感到非常开心。",
+        ],
+        [
+            "The invoice from the caterer is still missing the delivery date.",
+            "The caterer's invoice still lacks the tax number.",
+        ],
+        ["I would rather get a phone call than a long email.", "I would rather get a long email than a phone call."],
     ],
 )
 async def test_what_is_only_alike_stays_apart(bench: WriterBench, texts: list[str]) -> None:

@@ -43,6 +43,9 @@ def test_numbers_in_plain_form(text: str, expected: set[str]) -> None:
         ("My cat is called Dumpling", "My cat is called Noodle", "words"),
         ("I like tea", "I like tea with milk from the farm", "words"),
         ("I am vegan", "I am vegetarian", "words"),
+        ("I would rather have a call than a long letter", "I would rather have a long letter than a call", "order"),
+        ("The dog bit the man in the park", "The man bit the dog in the park", "order"),
+        ("比起长邮件，我更愿意接电话。", "比起接电话，我更愿意收长邮件。", "order"),
     ],
 )
 def test_what_keeps_two_statements_apart(first: str, second: str, why: str) -> None:
@@ -55,6 +58,8 @@ def test_what_keeps_two_statements_apart(first: str, second: str, why: str) -> N
         ("My budget is 8000 yuan.", "By the way, my budget is 8,000 yuan"),
         ("我的预算是8000元。", "对了，我的预算是八千元"),
         ("我的预算是8000元。", "My budget is eight thousand yuan"),
+        ("My knee hurts after running downhill", "After running downhill my knee hurts"),
+        ("我女儿今年六岁，九月份上小学。", "九月份上小学，我女儿今年六岁。"),
         ("The cat food is running out, get the grain-free kind.", "cat food is running out; get the grain-free kind!"),
     ],
 )

@@ -57,7 +57,7 @@ class JobWorker(Worker):
         """
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._listen())
-            tasks.create_task(self._take_over_from_the_dead())
+            tasks.create_task(self._keep_order())
 
     async def _listen(self) -> NoReturn:
         """Wake up for notifications of our tasks, at most once in `_SETTLE_SECONDS`, however many come."""
@@ -79,7 +79,8 @@ class JobWorker(Worker):
                 elif not received:
                     await connection.execute("SELECT 1")  # fails when the connection is dead
 
-    async def _take_over_from_the_dead(self) -> NoReturn:
+    async def _keep_order(self) -> NoReturn:
+        """Take over what dead workers left, and give what is due by now its turn among the jobs that wait."""
         statements = load_queries("jobs")
         while True:
             orphans = await self._connector.execute_query_all_async(
@@ -94,6 +95,7 @@ class JobWorker(Worker):
                     await note_failure(self._connector, orphan["id"], "the worker died during the last attempt")
             if orphans:
                 self._new_job_event.set()
+            await self._connector.execute_query_async(statements["admit_due"], queues=sorted(self._tasks))
             await self._connector.execute_query_async(
                 statements["forget_silent_workers"], silent_seconds=self._policy.silent_seconds * 3
             )

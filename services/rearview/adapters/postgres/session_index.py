@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from rearview.adapters.postgres.audit import ActingService, record_audit
-from rearview.adapters.postgres.consequences import bump_epoch, enqueue_close_windows, enqueue_merge
+from rearview.adapters.postgres.consequences import bump_epoch, enqueue_close_windows, enqueue_index, enqueue_merge
 from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.event_rows import event_of
 from rearview.adapters.postgres.facts import FactsWritten, FactWriter
@@ -250,6 +250,8 @@ async def know_speakers(connection: Connection, session: SessionKey, speakers: M
 async def _write_consequences(connection: Connection, batch: IndexedBatch, now: datetime, *, breaking: bool) -> None:
     session = batch.pending.session
     tenant_id, namespace_id = session.tenant_id, session.namespace_id
+    if batch.pending.more:
+        await _queue_rest(connection, session)
     if batch.close_windows_at:
         await enqueue_close_windows(connection, tenant_id, namespace_id, session.session_id, batch.close_windows_at)
     if batch.merge_units_at:
@@ -265,6 +267,12 @@ async def _write_consequences(connection: Connection, batch: IndexedBatch, now: 
             f"events={len(batch.captures)} memories={len(batch.created)} units={len(batch.units)}",
         )
     await bump_epoch(connection, tenant_id, namespace_id, breaking=breaking, addition=_addition(batch))
+
+
+async def _queue_rest(connection: Connection, session: SessionKey) -> None:
+    queued = await connection.execute(_SQL["queue_rest"], _place(session))
+    if queued.rowcount:
+        await enqueue_index(connection, session.tenant_id, session.namespace_id, session.session_id)
 
 
 def _addition(batch: IndexedBatch) -> Addition:

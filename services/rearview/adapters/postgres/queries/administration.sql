@@ -42,7 +42,9 @@ SELECT id FROM procrastinate_jobs
 WHERE id = %(job)s AND args ->> 'tenant_id' = %(tenant_id)s::text AND status = 'failed' FOR UPDATE
 
 -- name: replay
-UPDATE procrastinate_jobs SET status = 'todo', attempts = 0, scheduled_at = NULL, worker_id = NULL
+UPDATE procrastinate_jobs
+SET status = 'todo', attempts = 0, scheduled_at = NULL, worker_id = NULL,
+    priority = rearview_job_priority(task_name, %(tenant_id)s::text, lock)
 WHERE id = %(job)s AND args ->> 'tenant_id' = %(tenant_id)s::text AND status = 'failed'
 
 -- name: wake

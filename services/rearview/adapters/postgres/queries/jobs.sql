@@ -24,3 +24,6 @@ WHERE w.last_heartbeat < now() - make_interval(secs => %(silent_seconds)s)
 
 -- name: note_failure
 SELECT rearview_note_job_failure(%(job)s, %(error)s)
+
+-- name: admit_due
+SELECT rearview_admit_due_jobs(%(queues)s::text[], 1000)

@@ -6,6 +6,11 @@ UPDATE session SET index_queued = false
 WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s AND forgotten_at IS NULL
 RETURNING indexed_sequence, ended_at IS NOT NULL AS ended, window_closed, open_memory_id
 
+-- Nobody, if a turn that was appended meanwhile has queued a job already.
+-- name: queue_rest
+UPDATE session SET index_queued = true
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND session_id = %(session_id)s AND NOT index_queued
+
 -- name: namespace_name
 SELECT name FROM namespace WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND deleted_at IS NULL
 
