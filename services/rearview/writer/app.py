@@ -258,7 +258,7 @@ async def open_writer(
             ),
             rehydrator=cold.rehydrator,
             importer=ImportMemories(
-                PostgresImportStore(calls, units),
+                PostgresImportStore(calls, units, quotas),
                 UnitParts(
                     reader,
                     WindowReader(embedder, analyzer, hasher),

@@ -202,3 +202,24 @@ async def test_reads_go_on_after_a_rollback_drops_what_was_prepared(database: Da
             readings = [Reading(statement, {"value": 1}) for statement in fresh]
             assert await pool.read(None, readings, timeout_seconds=30) == [[(4,)], [(2,)]]
             assert await pool.rows(None, "SELECT %(value)s + 2", {"value": 1}, timeout_seconds=30) == [(3,)]
+
+
+async def test_reads_go_on_wherever_a_transaction_is_cancelled(database: DatabaseUrls) -> None:
+    """A caller may hang up before, between and behind the statements of a transaction."""
+
+    async def two_statements(pool: Database) -> None:
+        async with pool.transaction(None) as connection:
+            for number in (1, 2):
+                assert await (await connection.execute("SELECT %s::int", [number])).fetchone() == (number,)
+
+    async with Database(database.service, max_connections=1, vectors=False) as pool:
+        for steps in range(60):
+            working = asyncio.create_task(two_statements(pool))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            working.cancel()
+            with suppress(asyncio.CancelledError):
+                await working
+            for number in (1, 2):
+                parameters = {"number": number}
+                assert await pool.rows(None, "SELECT %(number)s::int", parameters, timeout_seconds=10.0) == [(number,)]

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import psycopg
 from pgvector.psycopg import register_vector_async
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, pq
 from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
@@ -184,6 +184,9 @@ class Database:
                 yield connection
             finally:
                 connection.longest_silence_seconds = LONGEST_SILENCE_SECONDS
+                # Who was cancelled may have left a pipeline half-way; the next one's answers would not be its own.
+                if connection.pgconn.pipeline_status != pq.PipelineStatus.OFF:
+                    await connection.close()
 
     async def ping(self) -> None:
         """Ask PostgreSQL for a sign of life. Raises: Unavailable; Overloaded."""

@@ -23,6 +23,7 @@ from rearview.adapters.postgres.import_rows import (
 )
 from rearview.adapters.postgres.namespace_erasure import refuse_deleted
 from rearview.adapters.postgres.queries import load_queries
+from rearview.adapters.postgres.quotas import QuotaCheck
 from rearview.adapters.postgres.records import as_records
 from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
 from rearview.adapters.postgres.session_index import know_speakers
@@ -48,9 +49,10 @@ _SQL = load_queries("imports")
 class PostgresImportStore:
     """The `ImportStore` port over the tables of one generation."""
 
-    def __init__(self, database: Database, units: SearchUnits) -> None:
+    def __init__(self, database: Database, units: SearchUnits, quotas: QuotaCheck) -> None:
         self._database = database
         self._units = units
+        self._quotas = quotas
         self._tiers = load_queries("tier_units", units.generation)
 
     async def progress(self, scope: Scope, export_id: UUID) -> Progress | None:
@@ -107,6 +109,7 @@ class PostgresImportStore:
                 name = str(NamespaceName(scope.namespace))
                 await record_audit(connection, tenant_id, scope, "memory.import", [name], now, detail)
                 await bump_epoch(connection, tenant_id, namespace_id, breaking=True)
+                await self._quotas.refuse_excess(connection, tenant_id)
             return stored
         return None
 
