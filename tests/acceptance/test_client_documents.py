@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.chat_server import ChatReply, ChatServer
 from tests.support.document_blocks import blocks, marks
+from tests.support.left_as_found import left_as_found
 from tests.support.supervised_stack import ROOT, SupervisedStack, environment
 
 DOCUMENTS = [ROOT / "docs/python-client.md", ROOT / "docs/adapters.md"]
@@ -35,7 +36,7 @@ def test_every_block_is_marked_and_known_here() -> None:
 @pytest.mark.parametrize("name", EXPECTED)
 def test_the_block_runs(tmp_path: Path, stack: SupervisedStack, name: str) -> None:
     (tmp_path / ".rearview").symlink_to(stack.folder.root)
-    with ChatServer(ChatReply("Gate B17.")).running() as provider:
+    with left_as_found(stack), ChatServer(ChatReply("Gate B17.")).running() as provider:
         variables = {"OPENAI_BASE_URL": provider.url, "OPENAI_API_KEY": "none", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
         result = subprocess.run(
             [sys.executable, "-c", BLOCKS[name].code],

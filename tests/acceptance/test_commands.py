@@ -142,7 +142,7 @@ def test_status(stack: SupervisedStack) -> None:
     assert content["state"] == "ready"
     assert content["gateway"] == stack.endpoints().gateway
     running = {one["name"]: one for one in content["processes"] if one["pid"]}
-    assert set(running) == {"postgres", "valkey", "s3", "writer", "retriever", "lifecycle", "gateway"}
+    assert set(running) == {"postgres", "valkey", "s3", "writer", "worker", "retriever", "lifecycle", "gateway"}
     assert all(one["memory_bytes"] > 0 for one in running.values())
 
 

@@ -9,7 +9,6 @@ import grpc
 
 from rearview.client.call import Defaults
 from rearview.domain.errors import invalid_field
-from rearview.rpc.certificates import check_pair
 
 DEFAULT_TIMEOUT_SECONDS = 10.0
 DEFAULT_ENDPOINTS = ".rearview/endpoints.json"
@@ -72,6 +71,9 @@ def connection_without_key(
         return Connection(address, "")
     chain, private_key = client_certificate or (None, None)
     if chain is not None and private_key is not None:
+        # What reads certificates is a package that a client without one can do without.
+        from rearview.rpc.certificates import check_pair
+
         check_pair(chain, private_key, "client_certificate[0]", "client_certificate[1]")
     return Connection(address, "", grpc.ssl_channel_credentials(root_certificates, private_key, chain))
 

@@ -172,7 +172,7 @@ async def test_an_embedder_that_hangs(database: DatabaseUrls, redis_url: str) ->
     """More callers than there are connections wait for it at once, each for its own time, and nobody else does."""
     async with (
         http_model() as (model, server),
-        platform(database, redis_url, model, embed_budget_seconds=3.0) as faulty,
+        platform(database, redis_url, model, embed_budget_seconds=3.0, max_running_calls=2 * CALLERS) as faulty,
     ):
         server.script(*[Reply(stall=True)] * (10 * CALLERS))
         asking = [asyncio.create_task(faulty.ask(f"The offsite is in Lisbon, no. {at}?")) for at in range(CALLERS)]

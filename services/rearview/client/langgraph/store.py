@@ -194,11 +194,9 @@ class RearviewStore(BaseStore):
             )
         # Whoever put the same key at the same moment is found here by the later of the two, and the newest item stays.
         _, *older = self._versions(op.namespace, op.key)
-        if older:
-            with suppress(NotFound):
-                self._client.forget(
-                    memories=[memory.name for memory in older], reason="replaced in the LangGraph store"
-                )
+        for memory in older:
+            with suppress(NotFound):  # one that another has forgotten already is no reason to leave the rest
+                self._client.forget(memories=[memory.name], reason="replaced in the LangGraph store")
 
     def _find(self, namespace: Namespace, key: str) -> memory_pb2.Memory | None:
         return next(self._versions(namespace, key), None)
