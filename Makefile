@@ -9,7 +9,7 @@ PROTOS := $(sort $(shell cd protos && find . -name '*.proto' | sed 's|^\./||'))
 SERVICE_PROTOS := $(sort $(shell cd protos && grep -rl '^service ' . | sed 's|^\./||'))
 GOOGLE_PROTOS = $(shell $(BIN)/python -c "import google.api, pathlib; print(pathlib.Path(google.api.__path__[0]).parents[1])")
 
-.PHONY: help venv demo test faults check up down bench protos isolation chart chart-tools check-chart check-monitoring images e2e-containers loadtest loadtest-tools overload clean
+.PHONY: help venv demo test faults exchange-memory check up down bench protos isolation chart chart-tools check-chart check-monitoring images e2e-containers loadtest loadtest-tools overload clean
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -96,6 +96,10 @@ e2e-containers: $(VENV)/.tests $(CHART_BIN)/helm ## Build the images and run the
 
 isolation: $(VENV)/.tests ## Walk 10,000 random steps of four agents of two tenants: nobody sees what is not theirs.
 	REARVIEW_WALK_STEPS=10000 $(BIN)/python -m pytest --quiet --timeout 3600 tests/acceptance/test_random_walk.py
+
+EXCHANGE_MEMORIES ?= 200000
+exchange-memory: $(VENV)/.tests ## Export and import EXCHANGE_MEMORIES memories: no process grows with their number.
+	REARVIEW_EXCHANGE_MEMORIES=$(EXCHANGE_MEMORIES) $(BIN)/python -m pytest --quiet --timeout 0 tests/long
 
 FAULT_RUNS ?= 20
 faults: $(VENV)/.tests ## Kill the lifecycle's work at every named point, FAULT_RUNS times each; prints the matrix.

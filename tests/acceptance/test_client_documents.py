@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.support.chat_server import ChatReply, ChatServer
-from tests.support.document_blocks import blocks, marks
+from tests.support.document_blocks import assert_shows, blocks, marks, run_block
 from tests.support.left_as_found import left_as_found
-from tests.support.supervised_stack import ROOT, SupervisedStack, environment
+from tests.support.supervised_stack import ROOT, SupervisedStack
 
 DOCUMENTS = [ROOT / "docs/python-client.md", ROOT / "docs/adapters.md"]
 BLOCKS = {name: block for document in DOCUMENTS for name, block in blocks(document).items()}
-TIMEOUT_SECONDS = 200
 # What the output of each block must show, in this order.
 EXPECTED = {
     "session": ["京都的预算定在一万二"],
@@ -38,17 +35,4 @@ def test_the_block_runs(tmp_path: Path, stack: SupervisedStack, name: str) -> No
     (tmp_path / ".rearview").symlink_to(stack.folder.root)
     with left_as_found(stack), ChatServer(ChatReply("Gate B17.")).running() as provider:
         variables = {"OPENAI_BASE_URL": provider.url, "OPENAI_API_KEY": "none", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
-        result = subprocess.run(
-            [sys.executable, "-c", BLOCKS[name].code],
-            cwd=tmp_path,
-            env=environment(**variables),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=TIMEOUT_SECONDS,
-        )
-    assert result.returncode == 0, result.stderr
-    rest = result.stdout
-    for piece in EXPECTED[name]:
-        assert piece in rest, result.stdout
-        rest = rest.split(piece, 1)[1]
+        assert_shows(run_block(BLOCKS[name], tmp_path, **variables), EXPECTED[name])

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.test_exchange import HINDSIGHT, MEM0
-from tests.support.document_blocks import blocks, marks
+from tests.support.document_blocks import blocks, marks, run_block
 from tests.support.left_as_found import left_as_found
-from tests.support.supervised_stack import ROOT, SupervisedStack, environment
+from tests.support.supervised_stack import ROOT, SupervisedStack
 
 DOCUMENT = ROOT / "docs/export-import.md"
 BLOCKS = blocks(DOCUMENT)
-TIMEOUT_SECONDS = 300
 
 
 @pytest.fixture
@@ -32,15 +31,7 @@ def home(tmp_path: Path, stack: SupervisedStack) -> Path:
 
 
 def run(home: Path, name: str) -> str:
-    block = BLOCKS[name]
-    variables = environment()
-    variables["PATH"] = f"{home}:{variables['PATH']}"
-    command = ["bash", "-ec", block.code] if block.language == "bash" else [sys.executable, "-c", block.code]
-    ended = subprocess.run(
-        command, cwd=home, env=variables, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False
-    )
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
+    return run_block(BLOCKS[name], home, PATH=f"{home}:{os.environ['PATH']}")
 
 
 def test_every_block_runs(home: Path, stack: SupervisedStack) -> None:

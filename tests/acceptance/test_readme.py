@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.document_blocks import blocks, marks
-from tests.support.supervised_stack import ROOT, SupervisedStack, environment
+from tests.support.document_blocks import assert_shows, blocks, marks, run_block
+from tests.support.supervised_stack import ROOT, SupervisedStack
 
 README = ROOT / "README.md"
-TIMEOUT_SECONDS = 120
-
-
 BLOCKS = blocks(README)
 # What the output of each block must show, in this order.
 EXPECTED = {
@@ -39,19 +35,4 @@ def test_every_mark_stands_before_a_block_that_is_known_here() -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_the_block_runs(newcomers_folder: Path, name: str) -> None:
-    block = BLOCKS[name]
-    program = {"bash": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}[block.language]
-    result = subprocess.run(
-        [*program, block.code],
-        cwd=newcomers_folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=TIMEOUT_SECONDS,
-    )
-    assert result.returncode == 0, result.stderr
-    rest = result.stdout
-    for piece in EXPECTED[name]:
-        assert piece in rest, result.stdout
-        rest = rest.split(piece, 1)[1]
+    assert_shows(run_block(BLOCKS[name], newcomers_folder), EXPECTED[name])

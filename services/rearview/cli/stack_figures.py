@@ -16,6 +16,7 @@ from rearview.embedded.paths import DataFolder
 from rearview.embedded.stack_status import ProcessStatus, read_status
 
 SAMPLE_SECONDS = 0.5
+_WRITER = ("writer", "worker")
 
 
 def memory_bytes(process: ProcessStatus) -> int | None:
@@ -49,7 +50,7 @@ def database_bytes(folder: DataFolder) -> int:
 @dataclass(slots=True)
 class PeakMemory:
     """The most memory that the stack's processes had together, in bytes; memory shared by several counts for each. And
-    the writer's at each look, in bytes."""
+    the writer's at each look, in bytes, with that of the process that indexes for it."""
 
     rss_bytes: int = 0
     writer: list[int] = field(default_factory=list)
@@ -60,7 +61,7 @@ class PeakMemory:
         found = {process.name: memory_bytes(process) or 0 for process in status.processes} if status is not None else {}
         self.rss_bytes = max(self.rss_bytes, sum(found.values()))
         if "writer" in found:
-            self.writer.append(found["writer"])
+            self.writer.append(sum(found.get(name, 0) for name in _WRITER))
 
     def writer_growth(self) -> float | None:
         """Return by what share the writer's memory grew from the second tenth of the looks to the last one, medians of

@@ -1,4 +1,4 @@
-"""A large export and import in little memory. Long: of the thorough profile, or with REARVIEW_EXCHANGE_MEMORIES."""
+"""A large export and import in little memory; REARVIEW_EXCHANGE_MEMORIES says how large."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-import pytest
 
 from rearview.client import Client
 from rearview.domain.exchange.records import EMPTY_CHECKSUM, End, chained
@@ -19,13 +18,10 @@ from tests.acceptance.conftest import in_fresh_namespace
 from tests.support.exports import exported
 from tests.support.supervised_stack import SupervisedStack
 
-THOROUGH = os.environ.get("REARVIEW_TEST_PROFILE") == "thorough"
-MEMORIES = int(os.environ.get("REARVIEW_EXCHANGE_MEMORIES", "200000" if THOROUGH else "0"))
+MEMORIES = int(os.environ.get("REARVIEW_EXCHANGE_MEMORIES", "200000"))
 MEBIBYTE = 1024 * 1024
 MOST_GROWTH = 50 * MEBIBYTE
 WARM_UP = 2_000
-
-pytestmark = pytest.mark.skipif(not MEMORIES, reason="the thorough profile has it")
 
 
 def _lines(manifest: str, memory: dict[str, Any], count: int) -> Iterator[str]:
