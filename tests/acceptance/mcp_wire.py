@@ -49,6 +49,10 @@ class WireSession:
         """Send a request and read its answer to the end."""
         return self.http.post(self._url, json=request(method, params, number))
 
+    def post_text(self, body: str) -> httpx.Response:
+        """Send any text in a request's place and read the answer to the end."""
+        return self.http.post(self._url, content=body.encode(), headers={"Content-Type": "application/json"})
+
     def post_and_leave(self, method: str, params: dict[str, Any], *, number: int) -> Event:
         """Send a request, read the first event of its stream, and drop the connection."""
         with self.http.stream("POST", self._url, json=request(method, params, number)) as answer:

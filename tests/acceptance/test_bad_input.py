@@ -141,6 +141,20 @@ def test_a_request_far_too_large(wire: Wire, place: Place) -> None:
     assert error.reason == "REQUEST_TOO_LARGE"
 
 
+@pytest.mark.parametrize("inflated_bytes", [MAX_REQUEST_BYTES + 1, 8 * MAX_REQUEST_BYTES])
+@pytest.mark.parametrize("known", [True, False], ids=["with a key", "without a key"])
+def test_a_compressed_request_counts_as_large_as_it_inflates_to(wire: Wire, inflated_bytes: int, known: bool) -> None:
+    with pytest.raises(RearviewError) as caught:
+        wire.call(
+            f"{MEMORY_SERVICE}/AppendEvents",
+            b"\x0a" + bytes(inflated_bytes),
+            pb.AppendEventsResponse,
+            metadata=None if known else (),
+            compression=grpc.Compression.Gzip,
+        )
+    assert caught.value.reason in ({"REQUEST_TOO_LARGE"} if known else {"REQUEST_TOO_LARGE", "CREDENTIAL_MISSING"})
+
+
 @pytest.mark.parametrize("octets", [SURROGATE_OCTETS, b"\xff\xfe", b"ok\xc3"], ids=["surrogate", "no UTF-8", "cut"])
 @pytest.mark.parametrize("method", ["AppendEvents", "Remember", "Recall"])
 def test_text_that_is_no_utf8(wire: Wire, place: Place, method: str, octets: bytes) -> None:

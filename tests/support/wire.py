@@ -34,6 +34,7 @@ class Wire:
         *,
         metadata: Metadata | None = None,
         timeout_seconds: float = TIMEOUT_SECONDS,
+        compression: grpc.Compression | None = None,
     ) -> M:
         """Call `package.Service/Method` with a message, or with bytes that may be none.
 
@@ -46,7 +47,10 @@ class Wire:
         )
         try:
             response: M = invoke(
-                octets, metadata=tuple(self._metadata if metadata is None else metadata), timeout=timeout_seconds
+                octets,
+                metadata=tuple(self._metadata if metadata is None else metadata),
+                timeout=timeout_seconds,
+                compression=compression,
             )
         except grpc.RpcError as error:
             raise from_rpc_error(error) from error

@@ -23,7 +23,9 @@ LEXICON_VERSION = "1"
 _MARKS = re.compile("[\u0300-\u036f]")
 _ACRONYM = re.compile(r"\b[A-Z]{2,5}\b")
 _LOWER = re.compile("[a-z]")
-_BETWEEN = re.compile(r"[\s。？！，、；：“”‘’「」《》（）()\[\]{}\"!?;,]+")
+_BETWEEN = r"[\s。？！，、；：“”‘’「」《》（）()\[\]{}\"!?;,]"
+# A run at the end is looked at from its beginning only: from everywhere, a long one would cost its square.
+_NEEDLESS = re.compile(rf"(?<=[{HAN}0-9]){_BETWEEN}++(?=[{HAN}])|(?<!{_BETWEEN}){_BETWEEN}++$")
 _PIECE = re.compile(
     rf"[0-9]*[{HAN}][{HAN}0-9]*|(?<![a-z0-9])-?[0-9]+(?:[.:,/-][0-9]+)*|[a-z]+(?:'[a-z]+)*\+\+|[a-z]#|[a-z]+(?:'[a-z]+)*'?(?![0-9])"
     r"|[a-z0-9]+(?:[_.-][a-z0-9]+)*|[^\s\w.。?!,'\"-]+|[^\W]"
@@ -86,4 +88,4 @@ def _folded(text: str) -> str:
 
 def _joined_han(text: str) -> str:
     """Punctuation and blanks between Chinese characters say nothing."""
-    return re.sub(rf"(?<=[{HAN}0-9]){_BETWEEN.pattern}(?=[{HAN}])|{_BETWEEN.pattern}$", "", text).strip(" 。?!,.，？！")
+    return _NEEDLESS.sub("", text).strip(" 。?!,.，？！")

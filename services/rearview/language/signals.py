@@ -10,7 +10,11 @@ from rearview.domain.importance import TurnSignals
 from rearview.language.scripts import HAN, fold_width_in_place, has_han
 from rearview.language.small_talk import is_acknowledgement, is_small_talk
 
-_NUMBER = re.compile("[0-9]+(?:[.,:/-][0-9]+)*|[一二两三四五六七八九十百千万]+(?=[个块元岁天周月年点号人次斤里])")
+# A Chinese number begins where its run of numerals does, so that a long run is read once and not once for each of them.
+_NUMBER = re.compile(
+    "[0-9]+(?:[.,:/-][0-9]+)*"
+    "|(?<![一二两三四五六七八九十百千万])[一二两三四五六七八九十百千万]++(?=[个块元岁天周月年点号人次斤里])"
+)
 _HAN = re.compile(f"[{HAN}]")
 _WHITE_SPACE = re.compile(r"\s+")
 

@@ -17,6 +17,9 @@ from rearview.mcp_adapter.moments import read_moment
 MAX_SHOWN_CHARACTERS = 60
 MAX_VIOLATIONS = 100
 
+# Python refuses to write whole numbers of more than 4,300 digits, which JSON may bring.
+_MOST_SHOWN_BITS = 1_024
+
 
 @dataclass(slots=True)
 class Reading:
@@ -85,7 +88,7 @@ class Choice(Field):
     def read(self, value: Any, path: str, reading: Reading) -> str:
         if isinstance(value, str) and value in self.of:
             return value
-        near = difflib.get_close_matches(str(value).lower(), self.of, n=1)
+        near = difflib.get_close_matches(value.lower(), self.of, n=1) if isinstance(value, str) else []
         hint = f"; did you mean {near[0]!r}?" if near else ""
         reading.refuse(path, f"expected one of {', '.join(self.of)}, got {shown(value)}{hint}")
         return self.of[0]
@@ -104,7 +107,7 @@ class Number(Field):
 
     def read(self, value: Any, path: str, reading: Reading) -> Any:
         fits = isinstance(value, int | float) and not isinstance(value, bool)
-        if fits and (not self.whole or float(value).is_integer()) and self.low <= value <= self.high:
+        if fits and self.low <= value <= self.high and (not self.whole or float(value).is_integer()):
             return int(value) if self.whole else float(value)
         kind = "a whole number" if self.whole else "a number"
         reading.refuse(path, f"expected {kind} from {self.low:g} to {self.high:g}, got {shown(value)}")
@@ -233,6 +236,8 @@ def shown(value: Any) -> str:
         kind = "text"
     elif isinstance(value, bool) or value is None:
         return repr(value)
+    elif isinstance(value, int) and value.bit_length() > _MOST_SHOWN_BITS:
+        return "a number of very many digits"
     elif isinstance(value, int | float):
         kind = "the number"
     else:

@@ -38,10 +38,9 @@ def read_moment(value: object, *, zone: tzinfo | None = None, end_of_day: bool =
 
 
 def _of_number(number: float) -> datetime:
-    seconds = number if _SECONDS_FROM <= number < _MILLISECONDS_FROM else number / 1000
     if not _SECONDS_FROM <= number < _MILLISECONDS_TO:
-        raise ValueError(f"{number} is ambiguous as Unix time; {EXPECTED}")
-    return datetime.fromtimestamp(seconds, UTC)
+        raise ValueError(f"the number is ambiguous as Unix time; {EXPECTED}")
+    return datetime.fromtimestamp(number if number < _MILLISECONDS_FROM else number / 1000, UTC)
 
 
 def _of_text(text: str, zone: tzinfo | None) -> datetime:

@@ -78,9 +78,9 @@ class _Handlers:
             return result
 
     async def _call(self, tool: Tool, context: Context, arguments: dict[str, Any] | None) -> types.CallToolResult:
-        client = self._agents.client_of(context.request)
-        read = tool.read(arguments)
         try:
+            client = self._agents.client_of(context.request)
+            read = tool.read(arguments)
             async with asyncio.timeout(self._longest_call_seconds):
                 answer = await tool.run(client, read)
         except TimeoutError as error:

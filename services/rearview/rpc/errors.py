@@ -62,6 +62,7 @@ _CLASS_OF_CODE: dict[int, type[RearviewError]] = {
 }
 # grpc's own words; the sides are those of the transport, so CLIENT is the caller.
 _TOO_LARGE = re.compile(r"(?:(CLIENT|SERVER): )?(Sent|Received) message larger than max \((\d+) vs\. (\d+)\)")
+_INFLATES_TOO_LARGE = "Decompressed message larger than max"
 
 _WHOLE = re.compile(r"[0-9]{1,18}")
 
@@ -174,6 +175,8 @@ def _made_by_grpc(code: grpc.StatusCode, details: str, dependency: str) -> Rearv
         return errors.RequestTooLarge(
             f"{what}: {size_bytes} bytes of at most {limit_bytes}", size_bytes=size_bytes, limit_bytes=limit_bytes
         )
+    if code is grpc.StatusCode.RESOURCE_EXHAUSTED and _INFLATES_TOO_LARGE in details:
+        return errors.RequestTooLarge("the message is compressed and inflates beyond the limit")
     kind = _CLASS_OF_CODE.get(code.value[0], errors.InternalError)
     if kind is errors.Unavailable:
         return errors.Unavailable(f"{dependency} does not answer", dependency=dependency)

@@ -1,6 +1,7 @@
 """From a key to the principal it speaks for."""
 
-from collections.abc import Sequence
+import hmac
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -9,6 +10,7 @@ import pytest
 
 from rearview.domain.errors import CredentialExpired, CredentialInvalid, RearviewError, TenantDisabled
 from rearview.domain.principal import Role
+from rearview.gateway import authenticate
 from rearview.gateway.api_key import hash_secret, make_key
 from rearview.gateway.authenticate import Authenticator
 from rearview.ports.credential_store import StoredCredential, StoredTenant
@@ -87,6 +89,34 @@ async def test_an_unknown_key_and_a_wrong_secret_are_looked_up_alike_and_told_al
         told.append((caught.value.message, caught.value.metadata))
     assert told[0] == told[1]
     assert len(keys.lookups) == 2
+
+
+async def test_every_refused_key_costs_the_same_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the steps that are taken, since a clock would tell of the machine."""
+    steps: list[str] = []
+
+    def noted(name: str, step: Callable[..., object]) -> Callable[..., object]:
+        def take(*arguments: object) -> object:
+            steps.append(name)
+            return step(*arguments)
+
+        return take
+
+    monkeypatch.setattr(authenticate, "hash_secret", noted("hash", hash_secret))
+    monkeypatch.setattr(hmac, "compare_digest", noted("compare", hmac.compare_digest))
+    wrong = f"rv_{MADE.key_id}_{'0' * 64}"
+    taken = []
+    for stored, key in (
+        (STORED, f"rv_{'a' * 16}_{'0' * 64}"),
+        (STORED, wrong),
+        (replace(STORED, revoked_at=NOW), wrong),
+        (replace(STORED, revoked_at=NOW), MADE.text),
+    ):
+        steps.clear()
+        with pytest.raises(CredentialInvalid):
+            await authenticated(stored, key)
+        taken.append(tuple(steps))
+    assert set(taken) == {("hash", "compare")}
 
 
 @pytest.mark.parametrize(

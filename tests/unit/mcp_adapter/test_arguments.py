@@ -40,6 +40,23 @@ def test_numbers_are_checked(top_k: object) -> None:
     assert problems("memory_search", {"query": "x", "top_k": top_k})["top_k"].startswith(expected)
 
 
+@pytest.mark.parametrize("number", [10**400, -(10**400), 10**5_000], ids=["large", "small", "not to be written"])
+@pytest.mark.parametrize(
+    ("field", "told"),
+    [
+        ("priority", "expected a number from 0 to 1"),
+        ("timestamp", "the number is ambiguous as Unix time"),
+        ("type", "expected one of"),
+        ("session", "expected text"),
+    ],
+)
+def test_numbers_beyond_every_float_are_refused_like_others(field: str, told: str, number: int) -> None:
+    found = problems("memory_write", {"content": "x", field: number})
+    assert list(found) == [field]
+    assert found[field].startswith(told)
+    assert list(problems("memory_search", {"query": "x", "top_k": number})) == ["top_k"]
+
+
 def test_nested_mistakes_are_told_with_their_path() -> None:
     turns = [{"role": "user", "content": "你好"}, {"role": "robot", "content": ""}, "hello"]
     found = problems("memory_append", {"session": "s", "turns": turns})

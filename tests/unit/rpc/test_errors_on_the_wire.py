@@ -159,6 +159,7 @@ def test_the_reason_of_a_batch_result_decides_the_class() -> None:
             errors.RequestTooLarge,
             {"size_bytes": "9", "limit_bytes": "4"},
         ),
+        (grpc.StatusCode.RESOURCE_EXHAUSTED, "Decompressed message larger than max", errors.RequestTooLarge, {}),
         (grpc.StatusCode.UNIMPLEMENTED, "Method not found!", errors.FeatureNotOffered, {"feature": "method"}),
         (grpc.StatusCode.UNKNOWN, "?", errors.InternalError, {}),
     ],

@@ -32,18 +32,20 @@ _ZH_ASIDE = (
     f"(?:(?:就?像|正?如|按)?(?:{_ZH_TOLD})(?:的?那样)?|如前(?:所述|面说的)|再(?:说|讲|强调|提醒)(?:你)?一[遍次下]|提醒(?:你)?一下|强调一下"
     "|你(?:是|也|应该)?知道的?|你(?:还)?记得的?|别忘了|不要忘了|记住(?:了|哦|啊|哈)?|顺便(?:说|提)一[句下])"
 )
-_START = r"(?:^|(?<=[。！!；;\n，,])|(?<=[.] ))\s*"
+# White space and commas are taken whole, without giving any back, and tails begin where such a run does: a turn of
+# nothing but these would be gone through once for each of them otherwise.
+_START = r"(?:^|(?<=[。！!；;\n，,])|(?<=[.] ))\s*+"
 _HEADS = (
     re.compile(rf"{_START}(?:{_EN_HEAD}[,:，：]?)(?=\s+(?:i\b|i'|my\b|we\b|our\b|我))", re.IGNORECASE),
     re.compile(rf"{_START}(?:{_ZH_ASIDE}[,，:：]?)(?=\s*(?:我|i\b|my\b))", re.IGNORECASE),
 )
-_END = r"(?=\s*(?:[.。!！;；\n,，]|$))"
+_END = r"(?=[^\S\n]*+(?:[.。!！;；\n,，]|$))"
 _TAILS = (
     re.compile(
-        rf"(?:(?:\s*[,，(（—-]\s*{_EN_ASIDE}|\s+(?:as|like) {_EN_TOLD}{_EN_WHEN})[)）]?){_END}",
+        rf"(?:(?<!\s)(?:\s*+[,，(（—-]\s*+{_EN_ASIDE}|\s++(?:as|like) {_EN_TOLD}{_EN_WHEN})[)）]?){_END}",
         re.IGNORECASE,
     ),
-    re.compile(rf"(?:[\s,，(（]+{_ZH_ASIDE}[)）]?){_END}"),
+    re.compile(rf"(?<![\s,，(（])(?:[\s,，(（]++{_ZH_ASIDE}[)）]?){_END}"),
 )
 _SENTENCE = re.compile(r"[^。！？!?\n；;]*(?:[。！？!?\n；;]+|$)")
 _HINT = re.compile(
