@@ -9,7 +9,7 @@ PROTOS := $(sort $(shell cd protos && find . -name '*.proto' | sed 's|^\./||'))
 SERVICE_PROTOS := $(sort $(shell cd protos && grep -rl '^service ' . | sed 's|^\./||'))
 GOOGLE_PROTOS = $(shell $(BIN)/python -c "import google.api, pathlib; print(pathlib.Path(google.api.__path__[0]).parents[1])")
 
-.PHONY: help venv demo test faults exchange-memory check up down bench protos isolation chart chart-tools check-chart check-monitoring images e2e-containers loadtest loadtest-tools overload clean
+.PHONY: help venv demo test faults fuzz exchange-memory check check-security up down bench protos isolation chart chart-tools check-chart check-monitoring images e2e-containers loadtest loadtest-tools overload clean
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,14 +44,20 @@ down: ## Stop the embedded stack.
 test: $(VENV)/.tests $(LOADTEST_BIN)/locust ## Run all tests that a fresh machine can run, on real parts.
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
-check: $(VENV)/.tests ## Format, lint, types, import rule, protos, unit and contract tests, the chart.
+check: $(VENV)/.tests ## Format, lint, types, import rule, security, protos, unit and contract tests, the chart.
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(MAKE) --no-print-directory check-security
 	$(MAKE) --no-print-directory check-protos
 	$(BIN)/python -m pytest --quiet tests/unit tests/contract
 	$(MAKE) --no-print-directory check-chart
+
+check-security: $(VENV)/.tests ## Look for dangerous code, secrets in files, and requirements that contradict each other.
+	$(BIN)/bandit --quiet --recursive services docker helm loadtest --configfile pyproject.toml
+	git ls-files -z | xargs -0 $(BIN)/detect-secrets-hook --baseline .secrets.json
+	$(BIN)/pip check
 
 check-protos: $(VENV)/.tests
 	@image=$$(mktemp) && stale=$$(mktemp -d) && trap 'rm -rf "$$image" "$$stale"' EXIT && \
@@ -96,6 +102,13 @@ e2e-containers: $(VENV)/.tests $(CHART_BIN)/helm ## Build the images and run the
 
 isolation: $(VENV)/.tests ## Walk 10,000 random steps of four agents of two tenants: nobody sees what is not theirs.
 	REARVIEW_WALK_STEPS=10000 $(BIN)/python -m pytest --quiet --timeout 3600 tests/acceptance/test_random_walk.py
+
+FUZZ_INPUTS ?= 100000
+FUZZ_REPORT := build/fuzz.json
+fuzz: $(VENV)/.tests ## Send FUZZ_INPUTS odd requests to every method and tool; FUZZ_SEED says which. Prints the result as JSON.
+	REARVIEW_FUZZ_INPUTS=$(FUZZ_INPUTS) REARVIEW_FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} REARVIEW_FUZZ_REPORT=$(FUZZ_REPORT) \
+	  $(BIN)/python -m pytest --quiet --capture no --timeout 0 tests/acceptance/test_any_message.py; \
+	  code=$$?; cat $(FUZZ_REPORT); exit $$code
 
 EXCHANGE_MEMORIES ?= 200000
 exchange-memory: $(VENV)/.tests ## Export and import EXCHANGE_MEMORIES memories: no process grows with their number.
