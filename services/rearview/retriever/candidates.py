@@ -1,7 +1,7 @@
 """From what the routes found to scored candidates."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
@@ -108,6 +108,16 @@ class Scored:
         """Return the best `limit` candidates (None: all), best first; equal ones in the order of their ids."""
         columns = _Columns.of(self)
         return [self._candidate(at, columns) for at in _best(self.scores.total, self.rows, limit)]
+
+    def of_turns(self, event_ids: Collection[UUID]) -> dict[UUID, Candidate]:
+        """Return the candidates of turns that no memory holds, by event; those that are not among the rows are not."""
+        columns = _Columns.of(self)
+        first = len(self.rows.units)
+        return {
+            turn.event_id: self._candidate(first + at, columns)
+            for at, turn in enumerate(self.rows.turns)
+            if turn.event_id in event_ids
+        }
 
     def route_counts(self) -> dict[Route, int]:
         """Return how many rows each route found."""
