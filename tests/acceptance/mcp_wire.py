@@ -96,7 +96,7 @@ def search(query: str) -> dict[str, Any]:
 def events(answer: httpx.Response) -> Iterator[Event]:
     """Read the events of a stream."""
     identifier, data = "", ""
-    for line in answer.iter_lines():
+    for line in lines(answer):
         if line.startswith("id:"):
             identifier = line[3:].strip()
         elif line.startswith("data:"):
@@ -104,3 +104,13 @@ def events(answer: httpx.Response) -> Iterator[Event]:
         elif not line and identifier:
             yield Event(identifier, json.loads(data) if data else None)
             identifier, data = "", ""
+
+
+def lines(answer: httpx.Response) -> Iterator[str]:
+    """Read the lines of a stream as its standard ends them; httpx would end one at every U+2028 of a text, too."""
+    rest = ""
+    for text in answer.iter_text():
+        *whole, rest = (rest + text).split("\n")
+        yield from (line.removesuffix("\r") for line in whole)
+    if rest:
+        yield rest
