@@ -29,7 +29,7 @@ BAD_FILES = {
     HEAD + "steps: [{append: {session: s, turns: [{user: a, tool: b}]}, expect: {count: 1}}]": "exactly one of",
     HEAD
     + "steps: [{append: {session: s, turns: [{user: a, at: 2026-01-01T10:00:00}]}, expect: {count: 1}}]": "timezone",
-    HEAD + "steps: [{remember_many: {content: no number, count: 3}, expect: {count: 3}}]": "content: String should",
+    HEAD + "steps: [{remember_many: {content: x, count: 0}, expect: {count: 0}}]": "count: Input should be greater",
     HEAD + "steps: [{move: hot, expect: {count: 0}}]": "steps.0.move: Input should be 'warm' or 'cold'",
     HEAD + "steps: [{remember: {content: x, at_once: 17}, expect: {count: 1}}]": "at_once: Input should be less than",
     HEAD + "steps: [{recall: {query: x, deadline_seconds: 0}, expect: {count: 1}}]": "deadline_seconds: Input",

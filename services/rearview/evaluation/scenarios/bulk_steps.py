@@ -12,6 +12,7 @@ from rearview.client import Turn
 from rearview.client.memory_calls import NewMemory
 from rearview.domain.errors import RearviewError
 from rearview.domain.ids import new_id
+from rearview.evaluation.ingest import TURNS_PER_APPEND
 from rearview.evaluation.scenarios.answer import Answer, of_import, of_texts
 from rearview.evaluation.scenarios.place import Place
 from rearview.evaluation.scenarios.scenario import AppendMany, ImportMemories, RememberMany
@@ -35,12 +36,12 @@ def _remember_many(many: RememberMany, place: Place) -> Answer:
 
 
 def _append_many(many: AppendMany, place: Place) -> Answer:
-    for number, text in enumerate(many.texts):
-        request_id = str(new_id())
-        for _ in range(2):
-            place.client.append_events(
-                f"s{number % many.sessions + 1}", [Turn("user", text)], namespace=place.namespace, request_id=request_id
-            )
+    for number in range(many.sessions):
+        turns = (Turn("user", text) for text in many.texts[number :: many.sessions])
+        while batch := list(islice(turns, TURNS_PER_APPEND)):
+            request_id = str(new_id())
+            for _ in range(2):
+                place.client.append_events(f"s{number + 1}", batch, namespace=place.namespace, request_id=request_id)
     place.settle()
     return of_texts(many.texts)
 

@@ -80,9 +80,9 @@ class Remember(_Strict):
 
 
 class _Many(_Strict):
-    """The `content` once for each number from 1 to `count`, which stands where `{n}` does."""
+    """The `content` once for each number from 1 to `count`, which takes the place of `{n}` in it."""
 
-    content: Annotated[str, Field(pattern=r"\{n\}")]
+    content: str
     count: Annotated[int, Field(ge=1, le=1_000)]
 
     @property
@@ -98,7 +98,7 @@ class RememberMany(_Many):
 class AppendMany(_Many):
     """Append that many turns of the user to the sessions `s1`, `s2`, ... in turn, and wait when all are appended.
 
-    Each request is sent twice, as by a client that has not heard the answer.
+    A request holds up to twenty of them, and is sent twice, as by a client that has not heard the answer.
     """
 
     sessions: Annotated[int, Field(ge=1)] = 1
