@@ -15,6 +15,7 @@ from rearview.cli import (
     audit_command,
     bench_commands,
     calibrate_command,
+    dead_letter_commands,
     demo_command,
     doctor_command,
     eval_commands,
@@ -22,6 +23,7 @@ from rearview.cli import (
     explain_command,
     forget_commands,
     generations_commands,
+    hold_commands,
     key_commands,
     mcp_command,
     memory_commands,
@@ -54,6 +56,8 @@ tiers_command.register(app)
 audit_command.register(app)
 exchange_commands.register(app)
 generations_commands.register(app)
+hold_commands.register(app)
+dead_letter_commands.register(app)
 
 
 def _join_lines(registered: typer.Typer) -> None:

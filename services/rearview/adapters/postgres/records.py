@@ -16,8 +16,8 @@ def as_records(rows: Iterable[Mapping[str, object]]) -> str:
 
 
 def vector_text(vector: NDArray[np.float32]) -> str:
-    """Return a (d,) vector as pgvector reads it; five digits are more than half precision holds."""
-    return "[" + ",".join([f"{value:.5g}" for value in vector.tolist()]) + "]"
+    """Return a (d,) vector as pgvector reads it."""
+    return orjson.dumps(np.ascontiguousarray(vector, dtype=np.float32), option=orjson.OPT_SERIALIZE_NUMPY).decode()
 
 
 def sparse_text(terms: Mapping[int, float]) -> str:
