@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from rearview.domain.errors import Conflict, EtagMismatch
+from rearview.domain.errors import Conflict, EtagMismatch, NotFound
 from rearview.domain.memory import Memory, MemoryType, Tier
 from rearview.domain.names import MemoryName
 from rearview.domain.principal import Scope
@@ -47,7 +47,7 @@ class MemoryUpdater:
         """Change a memory and return it. With an etag, only the version it names; without, the last write wins.
 
         Raises:
-            NotFound: there is no such memory, or it was forgotten.
+            NotFound: there is no such memory, it was forgotten, or its time has run out and is not what changes.
             EtagMismatch: the memory is of another version.
             Conflict: it kept changing.
             InvalidFields: the metadata is nested too deep.
@@ -65,6 +65,11 @@ class MemoryUpdater:
         text: ReadText | None = None
         for _ in range(_MOST_ATTEMPTS):
             before = await self._store.get(scope, command.memory_id)
+            if "expire_time" not in command.mask and _ended(before, self._clock.now()):
+                raise NotFound(
+                    "the memory's time has run out; give it another expire_time to keep it",
+                    resource_name=str(MemoryName(scope.namespace, command.memory_id)),
+                )
             if command.etag and command.etag != before.etag:
                 raise EtagMismatch(
                     "the memory was changed since its etag was read",
@@ -131,6 +136,10 @@ class MemoryUpdater:
         elif "entities" in mask:
             values["entities"] = self._reader.named(command.entities)
         return replace(before, updated_at=now, **values)
+
+
+def _ended(memory: Memory, now: datetime) -> bool:
+    return memory.expires_at is not None and memory.expires_at <= now
 
 
 def _of_text(command: UpdateMemory, text: ReadText) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from rearview.internal.v1 import retriever_service_pb2
@@ -75,3 +76,15 @@ async def test_without_redis_recall_goes_on(database: DatabaseUrls) -> None:
     async with running_gateway(database, redis_url="redis://127.0.0.1:1/0") as gateway:
         admin = await gateway.new_tenant("alone")
         assert [(await _ask(gateway, admin))[0] for _ in range(5)] == [True] * 5
+
+
+@pytest.mark.parametrize(("cosine", "shared"), [(0.0, True), (1.0, False)])
+async def test_the_ends_of_the_threshold_are_thresholds_too(
+    database: DatabaseUrls, redis_url: str, cosine: float, shared: bool
+) -> None:
+    async with running_gateway(database, redis_url=redis_url, cache_cosine=cosine) as gateway:
+        admin = await gateway.new_tenant("ends")
+        gateway.retriever.answers["Recall"] = _found(recall_pb2.RecallHit(citation="[1]"))
+        assert (await _ask(gateway, admin, "Where is Bob's phone in the kitchen"))[0]
+        assert not (await _ask(gateway, admin, "Where is Bob's phone in the kitchen"))[0]
+        assert (await _ask(gateway, admin, "In the kitchen, where is Bob's phone?"))[0] is not shared

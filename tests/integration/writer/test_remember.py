@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -121,6 +122,17 @@ async def test_only_the_fields_of_the_mask_change(bench: WriterBench) -> None:
     stored = await bench.writer.updater._store.get(bench.scope, before.memory_id)
     assert replace(stored, priority=0.9) == after
     assert await bench.count("namespace_epoch", "breaking = 1") == 1
+
+
+async def test_what_has_ended_is_given_more_time_and_not_changed_otherwise(bench: WriterBench) -> None:
+    ended = (await bench.remember("取餐码 is 梧桐七", expires_at=START)).memory
+    with pytest.raises(NotFound, match="run out"):
+        await change(bench, ended, content="取餐码 is 白杨九")
+    with pytest.raises(NotFound, match="run out"):
+        await change(bench, ended, etag=ended.etag, pinned=True)
+    prolonged = await change(bench, ended, expires_at=datetime.now(UTC) + timedelta(days=1))
+    assert (prolonged.content, prolonged.pinned) == (ended.content, False)
+    assert (await change(bench, prolonged, content="取餐码 is 白杨九")).content == "取餐码 is 白杨九"
 
 
 async def test_new_words_are_redacted_and_are_what_it_is_found_by(bench: WriterBench) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rearview.domain.errors import InvalidFields, RearviewError
-from rearview.v1 import memory_pb2, recall_pb2
+from rearview.v1 import forget_pb2, memory_pb2, memory_service_pb2, recall_pb2
 
 
 @dataclass(slots=True)
@@ -40,6 +40,8 @@ def of_recall(response: recall_pb2.RecallResponse) -> Answer:
             **(_memory_fields(first.memory) if first else {}),
             "empty_reason": _word(recall_pb2.EmptyReason.Name(response.empty_reason), "EMPTY_REASON_"),
             "cached": response.cache.hit,
+            "ranker": response.ranker,
+            "degraded": sorted(response.degraded),
             "context_tokens": response.context_tokens,
         },
     )
@@ -56,6 +58,28 @@ def of_texts(texts: list[str], **fields: object) -> Answer:
     return Answer(results=texts, fields=dict(fields))
 
 
+def of_forgotten(receipt: forget_pb2.ForgetReceipt) -> Answer:
+    """Return the names of the memories that a forget takes, or a restore gives back."""
+    return of_texts(list(receipt.memories), state=_forget_state(receipt))
+
+
+def of_receipt(receipt: forget_pb2.ForgetReceipt) -> Answer:
+    """Return from which places a forget erased how much, in the order it did."""
+    erased = sorted(receipt.places, key=lambda place: place.erase_time.ToNanoseconds())
+    return of_texts([f"{place.place}={place.count}" for place in erased], state=_forget_state(receipt))
+
+
+def of_trace(trace: recall_pb2.RecallTrace) -> Answer:
+    """Return the query of a recall's trace and the names of its candidates, best first."""
+    return of_texts([trace.query, *(candidate.resource_name for candidate in trace.candidates)])
+
+
+def of_import(result: memory_service_pb2.ImportMemoriesResponse) -> Answer:
+    """Return the counts of an import by name, its problems, and whether all of it was taken in."""
+    counts = [f"{field.name}={getattr(result, field.name)}" for field in result.DESCRIPTOR.fields]
+    return of_texts([*(count for count in counts if "_count=" in count), *result.problems], complete=result.complete)
+
+
 def _memory_fields(memory: memory_pb2.Memory) -> dict[str, object]:
     return {
         "type": _word(memory_pb2.MemoryType.Name(memory.type), "MEMORY_TYPE_"),
@@ -65,6 +89,10 @@ def _memory_fields(memory: memory_pb2.Memory) -> dict[str, object]:
         "trust": _word(memory_pb2.Trust.Name(memory.trust), "TRUST_"),
         "redactions": sorted(memory.redactions),
     }
+
+
+def _forget_state(receipt: forget_pb2.ForgetReceipt) -> str:
+    return _word(forget_pb2.ForgetState.Name(receipt.state), "FORGET_STATE_")
 
 
 def _word(name: str, prefix: str) -> str:

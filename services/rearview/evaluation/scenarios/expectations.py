@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rearview.domain.errors import RearviewError
+from rearview.domain.errors import DeadlineExceeded, RearviewError
 from rearview.evaluation.scenarios.answer import Answer
 from rearview.evaluation.scenarios.scenario import Expect
 
-_NAMED = ("outcome", "state", "trust", "origin", "type", "tier", "empty_reason", "cached")
+_NAMED = ("outcome", "state", "trust", "origin", "type", "tier", "empty_reason", "cached", "complete", "ranker")
 _SHOWN_CHARACTERS = 160
 
 
 def broken(expect: Expect | None, answer: Answer) -> list[str]:
     """Return what does not hold; without an expectation, a call must merely succeed."""
+    if expect is not None and expect.or_says_why and _says_why(answer):
+        return []
     if answer.error is not None:
         if expect is None or expect.error is None:
             return [f"failed with {answer.error.reason}: {answer.error}"]
@@ -23,6 +25,10 @@ def broken(expect: Expect | None, answer: Answer) -> list[str]:
     if expect.error is not None:
         return [f"expected the error {expect.error}, got {len(answer.results)} results{_shown(answer)}"]
     return list(_of_answer(expect, answer))
+
+
+def _says_why(answer: Answer) -> bool:
+    return isinstance(answer.error, DeadlineExceeded) or bool(answer.fields.get("degraded"))
 
 
 def _of_error(expect: Expect, error: RearviewError, fields: list[str]) -> Iterator[str]:
@@ -48,6 +54,11 @@ def _of_answer(expect: Expect, answer: Answer) -> Iterator[str]:
         times = sum(text.casefold() in result for result in results)
         if times != 1:
             yield f"{text!r} is in {times} results, not in one{_shown(answer)}"
+    following = iter(results)
+    for text in expect.in_order:
+        if not any(text.casefold() in result for result in following):
+            yield f"{text!r} is not in a result behind those before it{_shown(answer)}"
+            break
     for text in expect.context:
         if text.casefold() not in answer.context.casefold():
             yield f"{text!r} is not in the context: {answer.context[:_SHOWN_CHARACTERS]!r}"
@@ -72,8 +83,10 @@ def _of_fields(expect: Expect, answer: Answer) -> Iterator[str]:
         wanted = getattr(expect, name)
         if wanted is not None and answer.fields.get(name) != wanted:
             yield f"{name} is {answer.fields.get(name)!r}, not {wanted!r}{_shown(answer)}"
-    if expect.redactions is not None and answer.fields.get("redactions") != sorted(expect.redactions):
-        yield f"redactions are {answer.fields.get('redactions')}, not {sorted(expect.redactions)}"
+    for name in ("redactions", "degraded"):
+        listed = getattr(expect, name)
+        if listed is not None and answer.fields.get(name) != sorted(listed):
+            yield f"{name} are {answer.fields.get(name)}, not {sorted(listed)}"
     tokens = answer.fields.get("context_tokens")
     most = expect.context_tokens_at_most
     if most is not None and not (isinstance(tokens, int) and tokens <= most):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from rearview.client import Client, ToolCall, Turn
+from rearview.client import ToolCall, Turn
 from rearview.client.values import memory_filter
-from rearview.evaluation.ingest import wait_until_indexed
-from rearview.evaluation.scenarios.answer import Answer, of_memories, of_recall, of_texts
+from rearview.evaluation.scenarios.answer import Answer, of_forgotten, of_memories, of_recall, of_texts, of_trace
+from rearview.evaluation.scenarios.bulk_steps import BULK_STEPS
+from rearview.evaluation.scenarios.place import Place, at_once
 from rearview.evaluation.scenarios.scenario import (
     Append,
     Filter,
@@ -24,16 +24,8 @@ from rearview.evaluation.scenarios.scenario import (
     Update,
 )
 from rearview.evaluation.scenarios.stage import Stage
+from rearview.evaluation.scenarios.tier_steps import TIER_STEPS
 from rearview.v1 import event_pb2, forget_pb2, memory_service_pb2, recall_pb2
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Who acts, and in which namespace, by its id."""
-
-    stage: Stage
-    client: Client
-    namespace: str
 
 
 def carry_out(step: Step, stage: Stage) -> Answer:
@@ -42,18 +34,21 @@ def carry_out(step: Step, stage: Stage) -> Answer:
     Raises:
         RearviewError: the call failed.
     """
-    place = Place(stage, stage.client(step.by), stage.namespace(step.namespace))
+    place = Place(stage, stage.client(step.by), stage.keeper(step.namespace), stage.namespace(step.namespace))
     return _ACTIONS[step.action](step.argument, place)
 
 
 def _append(append: Append, place: Place) -> Answer:
-    response = place.client.append_events(
-        append.session, _turns(append), namespace=place.namespace, request_id=place.stage.request_id(append.request_id)
-    )
+    turns, request_id = _turns(append), place.stage.request_id(append.request_id)
+
+    def call() -> memory_service_pb2.AppendEventsResponse:
+        return place.client.append_events(append.session, turns, namespace=place.namespace, request_id=request_id)
+
+    response = at_once(call, append.at_once)[-1]
     if append.end:
         place.client.end_session(append.session, namespace=place.namespace)
     if append.settle:
-        wait_until_indexed(place.stage.theatre.admin, place.namespace, lambda _: None)
+        place.settle()
     return of_texts([event.content for event in response.events])
 
 
@@ -82,25 +77,31 @@ def _turn(said: SaidTurn, moment: datetime | None) -> Turn:
 
 def _end(session: str, place: Place) -> Answer:
     place.client.end_session(session, namespace=place.namespace)
-    wait_until_indexed(place.stage.theatre.admin, place.namespace, lambda _: None)
+    place.settle()
     return Answer()
 
 
 def _remember(new: Remember, place: Place) -> Answer:
-    response = place.client.remember(
-        new.content,
-        type=new.type,
-        priority=new.priority,
-        pinned=new.pinned,
-        labels=new.labels,
-        metadata=new.metadata,
-        entities=new.entities,
-        occurred_at=new.at,
-        valid_from=new.valid_from,
-        session=new.session,
-        namespace=place.namespace,
-        request_id=place.stage.request_id(new.request_id),
-    )
+    request_id = place.stage.request_id(new.request_id)
+
+    def call() -> memory_service_pb2.RememberResponse:
+        return place.client.remember(
+            new.content,
+            type=new.type,
+            priority=new.priority,
+            pinned=new.pinned,
+            labels=new.labels,
+            metadata=new.metadata,
+            entities=new.entities,
+            occurred_at=new.at,
+            valid_from=new.valid_from,
+            expires_at=new.expires_at,
+            session=new.session,
+            namespace=place.namespace,
+            request_id=request_id,
+        )
+
+    response = at_once(call, new.at_once)[-1]
     if new.name:
         place.stage.memories[new.name] = response.memory.name
     outcome = memory_service_pb2.RememberOutcome.Name(response.outcome).removeprefix("REMEMBER_OUTCOME_").lower()
@@ -108,8 +109,14 @@ def _remember(new: Remember, place: Place) -> Answer:
 
 
 def _recall(ask: Recall, place: Place) -> Answer:
-    answers = [
-        place.client.recall(
+    client = (
+        place.client
+        if ask.deadline_seconds is None
+        else place.client.with_options(timeout_seconds=ask.deadline_seconds)
+    )
+
+    def call() -> recall_pb2.RecallResponse:
+        return client.recall(
             ask.query,
             dialogue=[(role, text) for turn in ask.dialogue for role, text in turn.items()],
             top_k=ask.k,
@@ -126,9 +133,15 @@ def _recall(ask: Recall, place: Place) -> Answer:
             context_token_budget=ask.token_budget,
             namespace=place.namespace,
         )
-        for _ in range(ask.times)
-    ]
-    return of_recall(answers[-1])
+
+    answer = [at_once(call, ask.at_once) for _ in range(ask.times)][-1][-1]
+    if ask.name:
+        place.stage.traces[ask.name] = answer.trace
+    return of_recall(answer)
+
+
+def _trace(recall: str, place: Place) -> Answer:
+    return of_trace(place.client.get_recall_trace(place.stage.trace(recall)))
 
 
 def _get(memory: str, place: Place) -> Answer:
@@ -139,7 +152,10 @@ def _list(wanted: ListMemories, place: Place) -> Answer:
     return of_memories(
         list(
             place.client.list_memories(
-                filter=_filter(wanted.filter, place.namespace), states=wanted.states, namespace=place.namespace
+                filter=_filter(wanted.filter, place.namespace),
+                states=wanted.states,
+                as_of=wanted.as_of,
+                namespace=place.namespace,
             )
         )
     )
@@ -181,12 +197,12 @@ def _forget(wanted: Forget, place: Place) -> Answer:
     receipt = forget(preview=False, token=token)
     if wanted.name:
         place.stage.receipts[wanted.name] = receipt.name
-    return of_texts(list(receipt.memories), state=_state(receipt))
+    return of_forgotten(receipt)
 
 
 def _restore(receipt_name: str, place: Place) -> Answer:
     receipt = place.client.restore(place.stage.receipt(receipt_name))
-    return of_texts(list(receipt.memories), state=_state(receipt))
+    return of_forgotten(receipt)
 
 
 def _grant(grant: Grant, place: Place) -> Answer:
@@ -219,8 +235,17 @@ def _capture(session: str, place: Place) -> Answer:
     """What became of the last turn of a session."""
     last = list(place.client.list_events(session, namespace=place.namespace))[-1]
     trace = place.client.capture_trace(last.name)
-    outcome = event_pb2.CaptureOutcome.Name(trace.outcome).removeprefix("CAPTURE_OUTCOME_").lower()
-    return of_texts([trace.reason], outcome=outcome, redactions=sorted(trace.redactions))
+    return of_texts([trace.reason], outcome=_outcome(trace), redactions=sorted(trace.redactions))
+
+
+def _captures(session: str, place: Place) -> Answer:
+    """What became of each turn of a session, oldest first."""
+    events = place.client.list_events(session, namespace=place.namespace)
+    return of_texts([_outcome(place.client.capture_trace(event.name)) for event in events])
+
+
+def _outcome(trace: event_pb2.CaptureTrace) -> str:
+    return event_pb2.CaptureOutcome.Name(trace.outcome).removeprefix("CAPTURE_OUTCOME_").lower()
 
 
 def _filter(wanted: Filter | None, namespace: str) -> recall_pb2.MemoryFilter | None:
@@ -237,10 +262,6 @@ def _filter(wanted: Filter | None, namespace: str) -> recall_pb2.MemoryFilter | 
     )
 
 
-def _state(receipt: forget_pb2.ForgetReceipt) -> str:
-    return forget_pb2.ForgetState.Name(receipt.state).removeprefix("FORGET_STATE_").lower()
-
-
 def _text_of(event: event_pb2.Event) -> str:
     return event.content or event.tool_call.result
 
@@ -250,6 +271,7 @@ _ACTIONS: dict[str, Callable[[Any, Place], Answer]] = {
     "end": _end,
     "remember": _remember,
     "recall": _recall,
+    "trace": _trace,
     "get": _get,
     "list_memories": _list,
     "history": _history,
@@ -263,4 +285,7 @@ _ACTIONS: dict[str, Callable[[Any, Place], Answer]] = {
     "events": _events,
     "working_memory": _working_memory,
     "capture": _capture,
+    "captures": _captures,
+    **TIER_STEPS,
+    **BULK_STEPS,
 }

@@ -7,6 +7,8 @@ from datetime import datetime
 from decimal import Decimal
 
 from rearview.domain.fact import ANY_OF, PERSON, USER, FactCandidate, FactKind, Polarity, Stance, Strength
+from rearview.domain.text import EntityType
+from rearview.language.aliases import kind_of
 from rearview.language.facts import health, identity, measures, possessions, preferences, speech_acts, switches
 from rearview.language.facts.amounts import plain, spelled_number
 from rearview.language.facts.attributes import Attribute, ValueType
@@ -251,9 +253,13 @@ class ClauseReader:
     def _of_match(self, rule: FactRule, groups: dict[str, str]) -> Iterator[FactCandidate]:
         strong = "degree" in groups or "degree2" in groups
         for value in self._values(rule, groups):
+            if rule.attribute == "employer" and value is not None and kind_of(value.value) is EntityType.PLACE:
+                continue  # "我在上海当老师" names a place, not who employs
             if value is not None:
+                # "以后都用支付宝" speaks of the way to pay, as a switch to it does.
+                lasting = rule.attribute == "likes" and rule.stance is Stance.CHANGE and not rule.denied
                 yield self.make(
-                    rule.attribute,
+                    _OF_CATEGORY.get(category_of(value.value) or "", rule.attribute) if lasting else rule.attribute,
                     value,
                     topic=self._topics.key(groups["topic"]) if "topic" in groups else "",
                     polarity=Polarity.DENIED if rule.denied else Polarity.AFFIRMED,

@@ -14,17 +14,20 @@ _SENTENCE = re.compile(
 _CLAUSE_END = re.compile(
     r"[，：]|[,:](?![0-9]|(?<=[0-9a-z],) [12][0-9]{3}(?![0-9]))|(?<![0-9])[,:]|[(（)）]|\s[-–—]\s|…+|\.{2,}|\.$"
     r"|[。！？!?；;\n]+|、(?=我)"
-    r"|\s(?=but\s)|\s(?=and\s(?:i|my|we|our|live|work|study|so (?:am|do|does|is|are))\b)|(?=但是?我|不过我|可是我)",
+    r"|\s(?=but\s)|\s(?=and\s(?:i|my|we|our|live|work|study|so (?:am|do|does|is|are))\b)|(?=但是?我|不过我|可是我)"
+    r"|\s(?=so\s(?:i|my|we|please|pl[sz]|keep|use|don'?t|do not|let's)\b)|(?<=[0-9米斤gm])(?=身高|体重)",
     re.IGNORECASE,
 )
 _OPENERS = re.compile(
     r"\s*(?:(?:对了|其实|实际上|事实上|别忘了|不要忘记|别忘记|老实说|说实话|说真的|嗯+|哦|那个|请(?:你)?记住|记住|记一下|帮我记一下|顺便说一下|顺便|另外|而且|还有|因为"
     r"|所以|但是|但|可是|不过|然后|大家好|你好|您好|嗨|哈喽|好的|是的|我(?:想)?(?:跟|和|告诉)你(?:说|讲)?|注意"
+    r"|哎呀?|嘿|好吧|我承认|唉|呃"
     r"|补充一下|更新一下|说一下|跟你说一下|顺带|另外|(?:just )?to let you know|(?:it )?turns out(?: that)?|heads up"
     r"|quick (?:update|note)|by the way|actually|also|and|but|so|well|oh|hi|hello|hey|yes|yeah|ok|okay"
     r"|(?:please )?remember"
     r"(?: that)?|note(?: that)?|don't forget(?: that)?|do not forget(?: that)?|just so you know|to be honest"
-    r"|fyi|btw|honestly|because|as you know|update|for the record)(?![a-z])[\s,，:：]*)*",
+    r"|fyi|btw|honestly|tbh|lol|ugh|umm?|uhh?"
+    r"|plus|anyway|i mean|haha|because|as you know|update|for the record)(?![a-z])[\s,，:：]*)*",
     re.IGNORECASE,
 )
 _LIST_INSIDE = re.compile(

@@ -92,6 +92,12 @@ _RULES: tuple[tuple[re.Pattern[str], bool, Stance], ...] = tuple(
             Stance.STANDING,
         ),
         (
+            r"(?:(?:it|they) )?(?:has to|needs to) (?P<rule>(?!be (?:the|an?)\b"
+            r"|have been\b|happen|stop|go\b)[a-z].{3,60})",
+            False,
+            Stance.STANDING,
+        ),
+        (
             r"(?:please )?no (?P<rule>(?:calls?|emails?|messages?|meetings?|deliver(?:y|ies)|visits?|texts?) .{3,40})",
             True,
             Stance.STANDING,
@@ -117,6 +123,8 @@ _RULES: tuple[tuple[re.Pattern[str], bool, Stance], ...] = tuple(
     )
 )
 _TAIL = re.compile(r"(?:[,， ]+(?:please|thanks|okay|ok)|吧|哦|啊|了|哈|谢谢)+$", re.IGNORECASE)
+# "Don't use it": what it is that nobody shall use was said elsewhere.
+_OF_THE_MOMENT = re.compile(r"[a-z]+ (?:it|that|this|them|those|these)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +142,6 @@ def laid_down(clause: str) -> Iterator[LaidDown]:
         match = pattern.match(clause)
         if match:
             rule = _TAIL.sub("", match["rule"]).strip(" .")
-            if rule:
+            if rule and not _OF_THE_MOMENT.match(rule):
                 yield LaidDown(rule, denied, stance)
             return

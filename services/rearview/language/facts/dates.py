@@ -17,11 +17,13 @@ _DAY_OF_YEAR = re.compile(
     rf"(?:(?:on )?(?P<month_name>{_MONTH}) (?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?"
     rf"|(?:on )?(?:the )?(?P<day2>[0-9]{{1,2}})(?:st|nd|rd"
     rf"|th)?(?: of)? (?P<month_name2>{_MONTH}))(?:,? (?P<year>[12][0-9]{{3}}))?"
-    r"|(?:(?P<year3>[12][0-9]{3})年)?(?P<month3>[0-9]{1,2})月(?P<day3>[0-9]{1,2})[日号]?"
+    r"|(?:(?P<year3>[12][0-9]{3}|[0-9]{2})年)?(?P<month3>[0-9]{1,2})月(?P<day3>[0-9]{1,2})[日号]?"
     r"|(?P<year4>[12][0-9]{3})[-/.](?P<month4>[0-9]{1,2})[-/.](?P<day4>[0-9]{1,2})",
     re.IGNORECASE,
 )
 _ZH_DAY_NUMBER = re.compile("[一二三四五六七八九十]{1,3}(?=[月日号]|$)")
+_SHORT_YEAR = 2
+_NEWEST_SHORT_YEAR = 30
 _WEEK = timedelta(days=7)
 _NAMES_WEEKDAY = re.compile("周|星期|礼拜|(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE)
 _NAMES_MONTH = re.compile(rf"[0-9一二三四五六七八九十]月|\b(?:{_MONTH})\b", re.IGNORECASE)
@@ -38,6 +40,9 @@ def birthday(written: str) -> str | None:
         return None
     groups = {name.rstrip("234"): value for name, value in match.groupdict().items() if value}
     year = groups.get("year", "")
+    if len(year) == _SHORT_YEAR:
+        # "95年" is 1995, "08年" is 2008: few who speak of their birthday were born before 1931.
+        year = f"{19 if int(year) > _NEWEST_SHORT_YEAR else 20}{year}"
     name = groups.get("month_name")
     month = _MONTHS.index(name.lower()) + 1 if name else int(groups["month"])
     day = int(groups["day"])

@@ -23,7 +23,8 @@ MADE: tuple[re.Pattern[str], ...] = (
         f"{_ZH_WHAT}{ZH_TAIL}\\s*$"
     ),
     re.compile(
-        rf"(?:so )?(?:i|we)(?:'ve| have)?(?: just| finally)? (?:decided (?:to go with|on|to)|settled on|chose"
+        rf"(?:so )?(?:after [a-z ]{{3,40}} )?(?:i|we)(?:'ve| have)?(?: just| finally)?"
+        r" (?:decided (?:to go with|on|to)|settled on|chose"
         rf"|agreed (?:to|on))"
         rf" (?:the )?{_EN_WHAT}{_EN_TAIL}",
         re.IGNORECASE,

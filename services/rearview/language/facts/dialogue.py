@@ -20,7 +20,7 @@ from rearview.language.facts.values import category_of
 MAX_EARLIER_TURNS = 6
 MAX_EARLIER_CHARACTERS = 2_000
 
-_HESITATION = r"(?:哦|噢|啊|呃|额|等等|等一下|抱歉|不好意思|对不起|sorry|oops|wait|oh|hmm|ah)"
+_HESITATION = r"(?:哦|噢|啊|呃|额|哎呀?|actually|等等|等一下|抱歉|不好意思|对不起|sorry|oops|wait|oh|hmm|ah)"
 _STRONG = (
     r"(?:不对|错了|(?:我)?(?:刚才|刚刚)?(?:说|记|写|搞|弄|打)错了|更正(?:一下)?|纠正(?:一下)?"
     r"|口误|我的意思是|我是说|correction|scratch that|strike that"
@@ -35,11 +35,19 @@ _OPENER = re.compile(
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(
-    r"\s*(?:(?:no|不)[,，] ?)?(?:不是|it's not|it is not|it isn't"
-    r"|not)\s*(?P<old>[^,，。;；]{1,30}?)\s*[,，;；.]?\s*(?:而?是|but|it's"
+    r"\s*(?:(?:no|不)[,，] ?)?(?:(?:我们?的?)?[\u4e00-\u9fff]{0,6}?不是|it's not|it is not|it isn't"
+    r"|(?:my|our|the) [a-z ]{2,24}? (?:isn't|is not)|not)"
+    r"\s*(?P<old>[^,，。;；]{1,30}?)\s*[,，;；.]?\s*(?:而?是|but|it's"
     r"|it is)\s*(?P<new>[^,，。;；]{1,30}?)[。.!！]*\s*$",
     re.IGNORECASE,
 )
+TAKEN_BACK = re.compile(
+    r"[,，.。!！—-]+\s*(?=(?:啊|哦|呃|额|等等|哎)*[,，]?\s*(?:不对|(?:我)?说错了|口误)[,，。.\s]"
+    r"|(?:oh |oops |sorry )?(?:no,? wait|wait,? no|scratch that|correction|i mean)[,，.:\s])",
+    re.IGNORECASE,
+)
+"""Where a turn takes back what it has just said: "五千，啊不对，六千"."""
+
 _IT_IS = re.compile(
     r"^(?:(?:应该|其实|而)?是|应该|it(?:'s| is) on |改成|换成|it(?:'s| is)|it should be|that(?:'s| is)|make (?:it"
     r"|that)|i meant|rather|should be)\s*",

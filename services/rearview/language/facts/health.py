@@ -12,6 +12,15 @@ _ZH_CONDITION = (
     "(?P<value>[^，。的]{0,6}?(?:糖尿病|高血压|低血压|高血脂|哮喘|乳糖不耐受?|胃病|胃炎|心脏病|关节炎|痛风|贫血|失眠|鼻炎"
     "|湿疹|癫痫|抑郁症|焦虑症|偏头痛|甲亢|甲减|近视|色盲|颈椎病))"
 )
+_ZH_DRUG = (
+    "(?P<value>(?!什么|点|完|着)[^，。的了和]{0,6}?(?:阿司匹林|二甲双胍|胰岛素|布洛芬|华法林|褪黑素|抗生素|优甲乐|他汀|沙坦|洛尔|地平"
+    "|普利|拉唑|西林|霉素|西汀|替丁|[降止避抗胃安][^，。的了和]{1,3}药))"
+)
+_EN_DRUG = (
+    r"(?P<value>metformin|aspirin|ibuprofen|insulin|warfarin|antidepressants|antibiotics|blood thinners|melatonin"
+    r"|birth control|statins?|levothyroxine|[a-z]{2,}(?:pril|sartan|olol|statin|prazole|mycin|cillin|dipine|oxetine"
+    r"|xaban|gliptin|zepam|lukast|profen|thyroxine))"
+)
 _EN_CONDITION = (
     r"(?P<list>(?:(?: and |, and |, )?(?:type [12] )?(?:diabetes|asthma|hypertension|high blood pressure|arthritis"
     r"|epilepsy|migraines?"
@@ -43,22 +52,20 @@ RULES: tuple[FactRule, ...] = (
     en("allergy", rf"i have (?:an allergy|allergies) to {_EN_CAUSE}"),
     en("allergy", r"i(?:'ve| have)? developed an? (?P<list>[a-z]+(?: [a-z]+)?) allergy"),
     zh("condition", f"{ZH_SELF}(?:有|患有|得了|确诊了?|被诊断出(?:有|患有)?){_ZH_CONDITION}"),
-    zh("condition", f"{ZH_SELF}(?:是)?(?P<value>乳糖不耐受?|高血压|糖尿病|低血糖)"),
+    zh("condition", f"{ZH_SELF}(?:是)?(?P<value>乳糖不耐受?|高血压|糖尿病|低血糖|血[压糖脂](?:有点|比较|偏)?高)"),
     en(
         "condition",
         rf"i(?: have|'ve got|(?:'ve)? been diagnosed with| was diagnosed with"
         rf"| suffer from) {_EN_CONDITION}(?: last .*| in .*)?",
     ),
-    en("condition", rf"{EN_SELF} (?P<value>lactose intolerant|diabetic|asthmatic|colou?r ?blind)"),
-    zh(
-        "medication",
-        f"{ZH_SELF}(?:在|每天)?(?:都)?(?:吃|服用)(?P<value>[^，。的了]{{0,6}}?(?:阿司匹林|二甲双胍|胰岛素|降压药|布洛芬|他汀|华法林|避孕药|褪黑素|抗生素|优甲乐))",
+    en(
+        "condition",
+        rf"(?:{EN_SELF}|i) (?P<value>(?:lactose|gluten|dairy) intolerant|diabetic|asthmatic|colou?r ?blind)",
     ),
+    zh("medication", f"{ZH_SELF}(?:在|每天|正在|长期|一直在)*(?:都)?(?:吃|服用){_ZH_DRUG}"),
     en(
         "medication",
-        r"i(?:'m| am)?(?: currently)? (?:take|taking|on) (?P<value>metformin|aspirin|ibuprofen|insulin|statins?"
-        r"|warfarin"
-        r"|lisinopril|levothyroxine|antidepressants|antibiotics|blood thinners|melatonin|birth control)"
+        rf"i(?:'m| am)?(?: currently)? (?:take|taking|on) (?:[0-9.]+ ?m[cg]g? (?:of )?)?{_EN_DRUG}"
         r"(?: (?:daily|every .*|for .*|twice .*|once .*))?",
     ),
     zh("diet", f"{ZH_SELF}(?:是|只)?(?P<value>吃素|素食(?:主义)?者|纯素食者|素食|清真)的?"),

@@ -29,10 +29,12 @@ _CHANGED_EN = (
     r"|lowered"
     r"|postponed|updated|bumped(?: up)?) to|(?:has |have |just )*(?:changed|increased|gone up|went up|dropped"
     r"|gone down|went down"
-    r"|moved) to|is now|are now|现在是|is going up to)"
+    r"|moved) to|is now|are now|现在是|(?:is going|goes|will go) (?:up|down) to)"
 )
 _STATE = (
-    r"(?:大概|大约|差不多|现在|目前|已经|一共|总共|就|只)*(?:是|为|有|定在|定为|就定|定|[:：=])|在"
+    r"(?:大概|大约|差不多|现在|目前|已经|一共|总共|就|只|到手|税[前后])+(?=[0-9一二两三四五六七八九十])"
+    r"|(?:每个?月|一个月)?(?:就)?(?:要|得)?(?:去掉|花掉?|花去|交)了?(?=[0-9一二两三四五六七八九十])"
+    r"|(?:大概|大约|差不多|现在|目前|已经|一共|总共|就|只)*(?:是|为|有|定在|定为|就定|定|[:：=])|在"
     r"|(?:is|are)(?: set at| currently| still)?"
     r"|'s|of|大概|大约|差不多"
 )

@@ -24,7 +24,8 @@ _ZH_CANCELLED = re.compile("(?:我们?)?(?:决定)?不(?P<what>(?:去|搬|参加
 _ZH_TAIL = re.compile("(?:了|吧|啊|哦|呢|啦)+$")
 _FIRM = frozenset(("打算", "计划", "准备"))
 _EN_PLANNED = re.compile(
-    r"(?:i'm|i am|we're|we are) (?:going to|planning to|about to) (?P<what>[a-z].{1,60})$"
+    r"(?:i'm|i am|we're|we are) (?P<doing>going to (?-i:[A-Z]).{1,60})$"
+    r"|(?:i'm|i am|we're|we are) (?:going to|planning to|about to) (?P<what>[a-z].{1,60})$"
     r"|(?:i|we) (?:plan|intend) to (?P<what2>[a-z].{1,60})$",
     re.IGNORECASE,
 )

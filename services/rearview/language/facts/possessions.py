@@ -21,6 +21,7 @@ _EN_OWNED = rf"(?P<value>(?:[a-z0-9-]+ ){{0,3}}{_EN_THINGS})"
 _EN_MODEL = r"(?P<value>(?:[a-z0-9]+ )?(?-i:[A-Z])[A-Za-z0-9-]+(?: [A-Za-z0-9-]+){0,3}?)"
 
 RULES: tuple[FactRule, ...] = (
+    zh("pet", f"我(?:家)?(?:现在|已经|早就)*不(?:再)?养{_ZH_PETS}", denied=True, stance=Stance.NEGATION),
     zh(
         "pet",
         f"我家?(?:里)?(?:(?:养了?|有)(?:[一两二三四五几0-9]+)?[只条个匹]|养了?){_ZH_PETS}(?:[,，]?(?:名字)?叫(?P<called>[^，。的]{{1,8}}?))?",

@@ -17,7 +17,7 @@ _EN_THING = (
     r"(?P<list>(?!it\b|that\b|this\b|these\b|those\b|you\b|your\b|him\b|her\b|his\b|them\b|their\b|how\b"
     r"|what\b|when\b|where\b|why\b"
     r"|who\b|the way\b|the idea\b|the fact\b|to (?:be|have|know|say|think|see|ask|do)\b|being\b|one\b"
-    r"|both\b|all\b|for\b|some\b|any\b|and\b|or\b|if\b|seeing\b|hearing\b)"
+    r"|both\b|all\b|for\b|some\b|any\b|and\b|or\b|if\b|seeing\b|hearing\b|having (?:been|done|run|[a-z]+ed)\b)"
     r"[a-z0-9\u4e00-\u9fff][a-z0-9\u4e00-\u9fff' +#-]{1,60}?)"
 )
 _EN_THING_TAIL = (
@@ -39,6 +39,10 @@ _LIKES = (
     zh("likes", f"我(?:更|比较更)(?:喜欢|爱|偏爱){_ZH_THING}(?:而不是[^，。]*)?", strength=Strength.PREFERRED),
     zh(
         "likes",
+        f"我(?:其实|还是|也|都|平时|一直)*(?:还|也)?(?:挺|蛮)(?:喜欢|爱(?=[吃喝看听玩用])){_ZH_THING}\\s*的",
+    ),
+    zh(
+        "likes",
         f"我(?:们)?{_ZH_DEGREE}(?:喜欢|热爱|偏爱|喜爱|钟爱|偏好|爱(?=[吃喝看听玩用])|爱(?=[a-z]))(?:上了)?(?!的|过|一个人|上了){_ZH_THING}",
     ),
     zh(
@@ -54,6 +58,18 @@ _LIKES = (
     zh(
         "likes",
         f"我{_ZH_DEGREE}对(?P<list>[^，。你他她不没]{{1,16}}?)(?:都|也)?(?:不感兴趣|没(?:什么|有)?兴趣)",
+        denied=True,
+    ),
+    zh(
+        "likes",
+        "(?P<list>(?!什么|这|那|但|所以)[^，。我你您他她它]{1,12}?)\\s?(?:什么的|之类的|这些|那些)?我(?:们)?(?:是|都|也|从来|一般|基本上?|平时)*"
+        "(?:不(?:[吃喝碰](?!了|下|完|到)|爱[吃喝看听玩用]?|喜欢))(?:的)?",
+        denied=True,
+    ),
+    zh(
+        "likes",
+        "我(?P<list>(?!什么|这|那|们|现在|今天|从来|一般|平时|都|也|就|最|很|真)[^，。我你您他她它不]{2,12}?)\\s?(?:什么的|之类的)"
+        "(?:都|也|从来|一般|基本上?|平时)*(?:不(?:[吃喝碰](?!了|下|完|到)|爱[吃喝看听玩用]?|喜欢))(?:的)?",
         denied=True,
     ),
     zh("likes", "我的?(?:爱好|兴趣|兴趣爱好)(?:是|有|包括)(?P<list>(?!什么|很)[^，。]{2,30}?)"),
@@ -78,7 +94,7 @@ _LIKES = (
     zh("likes", f"我(?:现在|已经)+不(?:喜欢|爱[吃喝看听玩用]|[吃喝]){_ZH_THING}", denied=True, stance=Stance.CHANGE),
     zh(
         "likes",
-        f"我{_ZH_DEGREE}(?:不喜欢|不爱(?=[吃喝看听玩用])|(?:从来?)?不能?(?=[吃喝](?!了|下|完|到|太|早|晚|饭|药|惯|素|准|起|上))){_ZH_THING}",
+        f"我(?:们)?{_ZH_DEGREE}(?:不喜欢|不爱(?=[吃喝看听玩用])|(?:从来?)?不能?(?=[吃喝](?!了|下|完|到|太|早|晚|饭|药|惯|素|准|起|上))){_ZH_THING}",
         denied=True,
     ),
     en("likes", rf"i {_EN_DEGREE}(?:love|adore)(?: to)? {_EN_THING}{_EN_THING_TAIL}", strength=Strength.STRONG),
@@ -171,7 +187,7 @@ _FOR_ONCE = (
     ),
     zh(
         "likes",
-        "(?:我)?(?:今天|今晚|中午|晚上|早上|下午|这次|先)+(?:我)?(?:就)?(?:来|要|点|喝|吃)(?:一?[杯份个碗点])?(?P<list>(?!了)[^，。了开会]{1,12}?)",
+        "(?:我)?(?:今天|今儿|今晚|中午|晚上|早上|下午|这次|先)+(?:我)?(?:就|随便|简单)*(?:来|要|点|喝|吃)(?:一?[杯份个碗点])?(?P<list>(?!了)[^，。了开会]{1,12}?)",
         stance=Stance.ONE_OFF,
     ),
     zh("likes", "(?:我)?(?:来|要|点)一?[杯份碗](?P<list>[^，。了]{1,10}?)", stance=Stance.ONE_OFF),

@@ -145,6 +145,7 @@ _EN_OTHER_VERB = re.compile(
     r"|joined|graduated|turned|got|became"
     r"|grew|majored|speak|eat|drink|left|changed|adopted)\b"
 )
+_PRONOUN = re.compile(r"[他她](?!们|的|说)|(?:he|she)(?='s |\s)", re.IGNORECASE)
 _VERBS = {"has": "have", "is": "am", "doesn't": "don't", "does": "do", "studies": "study", "was": "was"}
 
 
@@ -228,6 +229,21 @@ def person(name: str) -> str:
     return f"{PERSON}/{relation_key(name) or value_key(name)}"
 
 
+def told_on(subject: str, clause: str) -> str | None:
+    """Return in the first person what a clause says of somebody named before ("he hates ..."), None for others."""
+    if (pronoun := _PRONOUN.match(clause)) is None:
+        return None
+    rest = clause[pronoun.end() :]
+    who = subject.removeprefix(f"{PERSON}/")
+    if not has_han(pronoun.group()):
+        readings = _en_retold(who, False, rest)
+    elif relation_key(who):
+        readings = _zh_retold(who, rest)
+    else:
+        return None  # a name that is only guessed at by its surname may be nobody's
+    return next((reading.clause for reading in readings), None)
+
+
 def _name_lengths(text: str, match: re.Match[str]) -> Iterator[str]:
     whole = match["name"]
     if has_han(whole) and len(whole) == _LONG_NAME:
@@ -256,10 +272,10 @@ _AFTER_NAME = re.compile("[,，]?(?:喜欢|讨厌|不|住|在|对|是|有|会|�
 def _zh_retold(who: str, rest: str) -> Iterator[Retold]:
     if said := _SAID.match(rest):
         rest = rest[said.end() :]
-    if rest.startswith(" "):
+    if rest.startswith(" ") and not has_han(rest.lstrip()[:1]):
         yield from _en_retold(who, False, rest)
         return
-    yield Retold(person(who), "我" + rest)
+    yield Retold(person(who), "我" + rest.lstrip())
 
 
 def _en_retold(who: str, possessive: bool, rest: str) -> Iterator[Retold]:
@@ -268,6 +284,8 @@ def _en_retold(who: str, possessive: bool, rest: str) -> Iterator[Retold]:
         return
     if said := _SAID.match(rest):
         rest = rest[said.end() :]
+    if rest.startswith("'s "):
+        rest = " is " + rest[3:]
     if verb := _EN_THIRD_VERB.match(rest):
         word = verb["verb"]
         first = _VERBS.get(word, word.removesuffix("s"))

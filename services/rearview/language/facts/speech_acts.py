@@ -29,15 +29,20 @@ _OTHERS_WORDS = cue(
 )
 
 _UNREAL = cue(
-    "如果|假如|假设|假使|假定|要是|万一|倘若|若是|的话|可能|也许|或许|好像|似乎|说不定|没准|恨不得|希望|梦想|但愿|就好了|幻想",
-    r"\b(?:if|would|could|might|may(?= (?:be|have|move|go|buy|switch|need))|maybe|perhaps|possibly|suppos(?:e|ing)"
+    "如果|假如|假设|假使|假定|要是|万一|倘若|若是|的话|好像|似乎|说不定|没准|恨不得|希望|梦想|但愿|就好了|幻想",
+    r"\b(?:if|suppos(?:e|ing)"
     r"|imagine"
-    r"|assum(?:e|ing)|wish|hope|hoping|unless|pretend|not sure|i'd(?! rather)|we'd|wouldn't|hypothetically|in theory"
+    r"|assum(?:e|ing)|wish|hope|hoping|unless|pretend|not sure|hypothetically|in theory"
     r"|say i|let's say"
     r"|what if|provided that)\b",
-    "if would could might may maybe perhaps possibly suppose supposing imagine assume assuming wish hope hoping"
-    " unless pretend not d"
-    " wouldn hypothetically in say let what provided",
+    "if suppose supposing imagine assume assuming wish hope hoping unless pretend not hypothetically in say let what"
+    " provided",
+)
+_DOUBTED = cue(
+    "可能|也许|或许",
+    r"\b(?:would|could|might|may(?= (?:be|have|move|go|buy|switch|need))|maybe|perhaps|possibly|i'd(?! rather)|we'd"
+    r"|wouldn't)\b",
+    "would could might may maybe perhaps possibly d wouldn",
 )
 _EXAMPLE = cue(
     "比如说?|例如|譬如|举个?例子?|打个?比方|好比|诸如",
@@ -76,13 +81,23 @@ _REPORTED = cue(
 
 _ENDS_ASKING = re.compile('[?？]\\s*[)）"”]*\\s*$|[吗呢么嘛][\\s。!！~.]*$|来着[\\s。.]*$')
 _ZH_ASKS = re.compile(
-    "什么|怎么|为什么|为啥|多少|哪[里儿个天些家种位款]|几[点号个](?!月)|谁|是不是|有没有|能不能|会不会|要不要|够不够|好不好|可不可以|行不行|是否|还是.{1,12}呢"
+    "什么(?!的[^，。]*不)|怎么|为什么|为啥|多少|哪[里儿个天些家种位款]|几[点号个](?!月)|谁|是不是|有没有|能不能|会不会|要不要|够不够|好不好|可不可以|行不行|是否|还是.{1,12}呢"
 )
 _EN_ASKS = re.compile(
     r"^(?:(?:so|and|but|well|hey|ok|okay|hi)[, ]+)*(?:what|when|where|who|whom|whose|why|how|which|is|are|was|were|am"
-    r"|does|did|has|had"
-    r"|can|could|will|would|should|may|might|shall|do(?= (?:you|i|we|they|my|the))|have(?= (?:you|i|we|they)))\b",
+    r"|does|did|has(?! to\b)|had"
+    r"|can(?!'t (?:stand|bear)\b)|could|will|would|should|may|might|shall|do(?= (?:you|i|we|they|my|the))"
+    r"|have(?= (?:you|i|we|they)))\b",
     re.IGNORECASE,
+)
+
+# "I'm vegan, what can I eat?" states before it asks; "I'm vegan, aren't I?" asks for that itself.
+_ASKS_ON = re.compile(
+    r"(?P<stated>.+)[,，]\s*(?:(?:and|so|but) )?(?:(?:(?:what|where|which|how|who|when|why)\b(?! about\b)"
+    r"|(?:can|could|would|will) you\b|(?:can|should|could) i\b|(?:is|are) there\b|is it (?:ok|okay|safe)\b"
+    r"|any (?:ideas?|tips|suggestions?|recommendations?)\b)"
+    r"|(?!.*(?:记得|知道|猜|对[吗吧]|是[吗吧]|没错|我(?:喜欢|是|叫|住|对|有)))[^,，]*(?:什么|(?:能|可以|有).*(?:推荐|帮|建议|介绍)|怎么|哪[里儿个些家款]|多少|为什么)).*$",
+    re.IGNORECASE | re.DOTALL,
 )
 
 ONE_OFF = cue(
@@ -91,7 +106,7 @@ ONE_OFF = cue(
     "today tonight this once now",
 )
 FROM_NOW_ON = cue(
-    r"(?<![点日号天月年周后])以后|今后|从现在(?:起|开始)|从今(?:天起|往后|以后)|往后",
+    r"(?<![点日号天月年周后业婚休职学])以后|今后|从现在(?:起|开始)|从今(?:天起|往后|以后)|往后",
     r"\b(?:from now on|going forward|from today on|henceforth|in (?:the )?future)\b",
     "on forward henceforth future",
 )
@@ -113,8 +128,13 @@ def is_not_meant(text: str) -> bool:
 
 
 def is_unreal(sentence: str) -> bool:
-    """Whether a sentence supposes, wishes, doubts or sneers instead of stating."""
+    """Whether a sentence supposes, wishes or sneers instead of stating."""
     return _UNREAL.search(sentence) is not None or (not sentence.isascii() and _SNEER.search(sentence) is not None)
+
+
+def is_doubted(clause: str) -> bool:
+    """Whether a clause says only what may be; the other clauses of its sentence may state."""
+    return _DOUBTED.search(clause) is not None
 
 
 def asks(sentence: str) -> bool:
@@ -125,6 +145,12 @@ def asks(sentence: str) -> bool:
 def clause_asks(clause: str) -> bool:
     """Whether a clause is worded as a question."""
     return (not clause.isascii() and _ZH_ASKS.search(clause) is not None) or _EN_ASKS.match(clause) is not None
+
+
+def stated_before_asking(sentence: str) -> str:
+    """Return what an asking sentence states before it comes to its question, empty where it only asks."""
+    match = _ASKS_ON.match(sentence)
+    return match["stated"] if match and not asks(match["stated"]) else ""
 
 
 def is_reported(sentence: str) -> bool:

@@ -68,3 +68,29 @@ BEGIN
           LIMIT greatest(1000, p_limit)) x
     ORDER BY 2 DESC, 3 DESC LIMIT p_limit;
 END $$;
+
+-- Loads the library whose settings the function has.
+SELECT '[1]'::halfvec;
+
+-- Units near a vector, for the writer to compare with what was just said: what says the same lies close enough for a short
+-- walk through the index to find, a fifth of recall's. Exact where that is quicker still.
+CREATE FUNCTION rearview_near_units(p_ordinal smallint, p_tenant uuid, p_namespace uuid, p_vector halfvec, p_limit int)
+RETURNS TABLE (unit_id uuid) LANGUAGE plpgsql STABLE
+SET hnsw.ef_search = 80 SET hnsw.iterative_scan = relaxed_order SET plan_cache_mode = force_custom_plan AS $$
+DECLARE v_units bigint; v_chinese bigint; v_english bigint; v_list record;
+BEGIN
+  IF p_vector IS NULL OR p_limit <= 0 THEN RETURN; END IF;
+  SELECT s.units, s.chinese_units, s.english_units INTO v_units, v_chinese, v_english
+  FROM namespace_statistics s WHERE s.tenant_id = p_tenant AND s.namespace_id = p_namespace;
+  FOR v_list IN
+    SELECT * FROM (VALUES ('zh', coalesce(v_chinese, 0)), ('other', greatest(coalesce(v_english, 0), coalesce(v_units, 0) - coalesce(v_chinese, 0)))) AS l (language, units)
+  LOOP
+    RETURN QUERY EXECUTE format(
+      'SELECT n.unit_id FROM rearview_nearest_%1$s_%2$s($1, $2, $3, ''{0}''::int2[], NULL::uuid[], $4,'
+      ' $5 <= 1000 OR $5 <= 50000 AND rearview_exact_is_quicker(''search_unit_%2$s_place_%1$s'', greatest($5, 10001))) n',
+      v_list.language, p_ordinal)
+      USING p_tenant, p_namespace, p_vector, p_limit, v_list.units;
+  END LOOP;
+END $$;
+REVOKE ALL ON FUNCTION rearview_near_units(smallint, uuid, uuid, halfvec, int) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION rearview_near_units(smallint, uuid, uuid, halfvec, int) TO rearview_service;

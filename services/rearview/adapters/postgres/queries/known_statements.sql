@@ -11,8 +11,8 @@ WITH asked AS (
   FROM json_to_recordset(%(turns)s::json) AS r (number int, embedding halfvec, bands int4[])),
 proposed AS (
   SELECT a.number, v.unit_id FROM asked a
-  CROSS JOIN LATERAL rearview_vector_route_{generation}(
-    %(tenant_id)s, %(namespace_id)s, a.embedding, '{0}'::int2[], NULL::uuid[], %(near)s::int) AS v
+  CROSS JOIN LATERAL rearview_near_units(
+    {generation}::int2, %(tenant_id)s, %(namespace_id)s, a.embedding, %(near)s::int) AS v
   UNION
   SELECT a.number, b.event_id FROM asked a
   CROSS JOIN LATERAL rearview_events_by_bands(%(tenant_id)s, %(namespace_id)s, a.bands, %(alike)s::int) AS b),
