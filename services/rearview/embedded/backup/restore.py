@@ -26,7 +26,7 @@ from rearview.embedded.backup.ledger_file import read_ledger_file
 from rearview.embedded.backup.manifest import DATABASE, OBJECTS, SECRETS, Manifest
 from rearview.embedded.backup.marker import ERASING, LOADING, NAME, Marker, read_marker, remove_marker
 from rearview.embedded.backup.stores import Stores, postgres_programs
-from rearview.embedded.backup.take import OnStep
+from rearview.embedded.backup.take import Show
 from rearview.embedded.endpoints import Endpoints
 from rearview.embedded.errors import AlreadyRunning, StackError
 from rearview.embedded.folder_lock import holder
@@ -63,14 +63,14 @@ class Restore:
     def __init__(
         self,
         folder: DataFolder,
-        on_step: OnStep,
+        show: Show,
         *,
         erasure_seconds: float,
         faults: FaultPoints,
     ) -> None:
         """`erasure_seconds` bounds the wait for what the ledger names to be erased."""
         self._folder = folder
-        self._on_step = on_step
+        self._show = show
         self._erasure_seconds = erasure_seconds
         self._faults = faults
 
@@ -97,7 +97,7 @@ class Restore:
                 )
             ledger = _checked_ledger(ledger_path, manifest)
             marker = self._check_target()
-            source.verify(self._on_step("verify", sum(part.bytes for part in manifest.parts)))
+            source.verify(self._show("verify", sum(part.bytes for part in manifest.parts)))
             restored = Restored(manifest, reached=ledger.reached if ledger else None)
             stop(self._folder, _STOP_SECONDS)  # what a killed restore left running
             loaded = marker is not None and (marker.phase, marker.backup_id) == (ERASING, manifest.backup_id)
@@ -155,8 +155,13 @@ class Restore:
 
     def _load(self, source: BackupSource) -> None:
         stores = self._stores()
-        shown = self._on_step("database", _bytes_of(source.manifest, DATABASE))
-        load(postgres_programs(), self._endpoints().postgres_superuser_url, stores.owner_url, _seen(source, DATABASE, shown))
+        shown = self._show("database", _bytes_of(source.manifest, DATABASE))
+        load(
+            postgres_programs(),
+            self._endpoints().postgres_superuser_url,
+            stores.owner_url,
+            _seen(source, DATABASE, shown),
+        )
         try:
             migrate(stores.owner_url)
         except MigrationFailed as error:
@@ -164,13 +169,13 @@ class Restore:
         self._faults.reach("restore.database_loaded")
         names = [part.name for part in source.manifest.parts if part.name.startswith(OBJECTS)]
         if names:
-            asyncio.run(_put(stores, source, names, self._on_step("objects", len(names))))
+            asyncio.run(_put(stores, source, names, self._show("objects", len(names))))
         self._faults.reach("restore.objects_loaded")
 
     def _replay(self, ledger: Ledger | None, restored: Restored) -> int:
         stores = self._stores()
         if ledger is not None:
-            shown = self._on_step("ledger", len(ledger.forgets) + len(ledger.deletions))
+            shown = self._show("ledger", len(ledger.forgets) + len(ledger.deletions))
             restored.replayed = asyncio.run(_replayed(self._config(stores), stores.owner_url, ledger, shown))
         self._faults.reach("restore.replayed")
         left, restored.held = left_to_erase(stores.owner_url)
@@ -178,7 +183,7 @@ class Restore:
 
     def _erase(self, left: int) -> None:
         owner_url, until = self._stores().owner_url, time.monotonic() + self._erasure_seconds
-        shown = self._on_step("erase", left)
+        shown = self._show("erase", left)
         while left:
             if time.monotonic() > until:
                 raise ErasureUnfinished(

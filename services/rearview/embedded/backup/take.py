@@ -29,7 +29,7 @@ _ATTEMPTS = 5
 _MOST_ANCHORS = 1_000_000
 _COPIES = 4
 
-OnStep = Callable[[str, int], Callable[[int], None]]
+Show = Callable[[str, int], Callable[[int], None]]
 """Is told a step's name and how much there is to it, and returns what is told of each part done."""
 
 
@@ -42,7 +42,7 @@ class Taken:
     attempts: int
 
 
-def take_backup(stores: Stores, target: Path, on_step: OnStep, *, secrets_file: Path | None = None) -> Taken:
+def take_backup(stores: Stores, target: Path, show: Show, *, secrets_file: Path | None = None) -> Taken:
     """Write a backup to a folder that does not exist, or to one file when its name ends in `.tar`.
 
     `secrets_file` is a stack's, without which nobody could start it again. Nothing is left of a backup that fails.
@@ -56,12 +56,12 @@ def take_backup(stores: Stores, target: Path, on_step: OnStep, *, secrets_file: 
         # Anchors of the audit may be older than its records, never newer.
         asyncio.run(_copy_anchors(stores, folder))
         for attempt in range(1, _ATTEMPTS + 1):
-            asyncio.run(_copy(stores, folder, segment_keys(stores.owner_url), on_step))
+            asyncio.run(_copy(stores, folder, segment_keys(stores.owner_url), show))
             with open_snapshot(stores.owner_url) as snapshot:
-                if asyncio.run(_copy(stores, folder, snapshot.segment_keys, on_step)):
+                if asyncio.run(_copy(stores, folder, snapshot.segment_keys, show)):
                     continue
                 _drop_others(folder, snapshot)
-                _dump(programs, stores, snapshot, folder, on_step)
+                _dump(programs, stores, snapshot, folder, show)
             if secrets_file is not None:
                 with folder.part(SECRETS) as write:
                     write(secrets_file.read_bytes())
@@ -73,8 +73,8 @@ def take_backup(stores: Stores, target: Path, on_step: OnStep, *, secrets_file: 
     )
 
 
-def _dump(programs: Path, stores: Stores, snapshot: Snapshot, folder: BackupFolder, on_step: OnStep) -> None:
-    shown = on_step("database", snapshot.database_bytes)
+def _dump(programs: Path, stores: Stores, snapshot: Snapshot, folder: BackupFolder, show: Show) -> None:
+    shown = show("database", snapshot.database_bytes)
     with folder.part(DATABASE) as write:
 
         def keep(data: bytes) -> None:
@@ -91,13 +91,13 @@ async def _copy_anchors(stores: Stores, folder: BackupFolder) -> None:
             await _copy_one(objects, folder, key)
 
 
-async def _copy(stores: Stores, folder: BackupFolder, keys: Iterable[str], on_step: OnStep) -> list[str]:
+async def _copy(stores: Stores, folder: BackupFolder, keys: Iterable[str], show: Show) -> list[str]:
     """Copy objects that the folder lacks; return the keys of those that are not there any more."""
     there = {part.name for part in folder.parts}
     wanted = [key for key in keys if OBJECTS + key not in there]
     if not wanted:
         return []
-    shown = on_step("objects", len(wanted))
+    shown = show("objects", len(wanted))
     gone: list[str] = []
     async with stores.objects() as objects:
         for start in range(0, len(wanted), _COPIES):

@@ -1,0 +1,200 @@
+"""A stack backed up while it runs and restored elsewhere: the same memories, and nothing that was forgotten since."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+
+from rearview.client import Client, Turn
+from rearview.domain.errors import NotFound
+from rearview.embedded.endpoints import Endpoints
+from rearview.evaluation.bench_tiers import swept
+from rearview.lifecycle.fault_points import RESTORE_POINTS
+from rearview.v1 import forget_pb2
+from tests.acceptance.conftest import CALL_TIMEOUT_SECONDS, WHOLE_STACK, in_fresh_namespace
+from tests.support.client_steps import apart_from_use, eventually, indexed, namespace_of, refused, texts_of
+from tests.support.commands import last_json, rearview
+from tests.support.stack import BucketAddress
+from tests.support.supervised_stack import SupervisedStack, discard
+
+POINTS = RESTORE_POINTS if os.environ.get("REARVIEW_TEST_PROFILE") == "thorough" else ("restore.objects_loaded",)
+KEPT = (
+    Turn("user", "大阪订的是难波的酒店，靠近地铁站。"),
+    Turn("assistant", "难波交通方便，去 Mizuno 吃 okonomiyaki 也近。"),
+    Turn("user", "The winter tyres are at Garage Nordhof, slip GN-20417."),
+)
+FORGOTTEN = (
+    Turn("user", "对了，备用钥匙藏在青瓷花瓶后面。"),
+    Turn("user", "And the safe opens with quillmarzipan nine. My parrot is called Zerbinetta."),
+)
+COLD_KEPT = "奶奶的红烧肉要先炒冰糖, then simmer for two hours."
+COLD_FORGOTTEN = "The duplicate deed lies in locker XQ-88123, 钥匙在翡翠盒里。"
+DELETED = "银杏计划 launches as project Umberquartz."
+MARKS = ("青瓷花瓶", "quillmarzipan", "Zerbinetta", "XQ-88123", "翡翠盒", "银杏计划", "Umberquartz")
+SECOND = timedelta(seconds=1)
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder for backups, ledgers and restored stacks, whose processes end with the test."""
+    place = Path(tempfile.mkdtemp(prefix="rearview-restored-"))
+    try:
+        yield place
+    finally:
+        discard(place)
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def everywhere(endpoints: Endpoints, folder: Path) -> list[str]:
+    """Return where in a stack's tables, objects, Redis and logs one of the marks is found."""
+    found = []
+    pattern = "|".join(MARKS)
+    with psycopg.connect(endpoints.postgres_superuser_url.rpartition("/")[0] + "/rearview") as connection:
+        tables = connection.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'")
+        for (table,) in tables.fetchall():
+            rows = connection.execute(f"SELECT count(*) FROM {table} t WHERE to_jsonb(t)::text ~ %s", [pattern])  # type: ignore[arg-type]
+            found += [f"table {table}"] if (rows.fetchone() or (0,))[0] else []
+    marks = [mark.encode() for mark in MARKS]
+    keys = redis.Redis.from_url(endpoints.redis_url)
+    for key in keys.scan_iter():
+        if any(mark in keys.dump(key) or mark in key for mark in marks):
+            found.append(f"key {key!r}")
+    keys.close()
+    found += [f"log {log}" for log in folder.glob("logs/*") if any(mark in log.read_bytes() for mark in marks)]
+    return found
+
+
+def stored(endpoints: Endpoints) -> dict[str, bytes]:
+    """Return every version of every object, by its key and version."""
+    bucket = BucketAddress(endpoints.s3_endpoint, endpoints.s3_access_key, endpoints.s3_secret_key, endpoints.s3_bucket)
+    s3 = bucket.client()
+    listed = s3.list_objects(bucket_name=bucket.bucket, recursive=True, include_version=True)
+    return {
+        f"{each.object_name}@{each.version_id}": s3.get_object(
+            bucket_name=bucket.bucket, object_name=str(each.object_name), version_id=each.version_id
+        ).read()
+        for each in listed
+        if not each.is_delete_marker
+    }
+
+
+def memories_of(client: Client) -> dict[str, object]:
+    return {memory.name: apart_from_use(client.get_memory(memory.name)) for memory in client.list_memories()}
+
+
+def verified(client: Client, name: str) -> forget_pb2.ForgetReceipt:
+    return eventually(
+        lambda: client.get_forget_receipt(name),
+        lambda found: found.state == forget_pb2.FORGET_STATE_VERIFIED,
+        f"the verification of {name}",
+    )
+
+
+def test_a_restored_stack_holds_what_was_kept_and_nothing_that_was_forgotten_since(
+    stack: SupervisedStack, client: Client, admin: Client, place: Path
+) -> None:
+    doomed = in_fresh_namespace(admin)
+    doomed.remember(DELETED)
+    client.update_namespace_policy(warm_after=SECOND, cold_after=SECOND)
+    names = [client.remember(text).memory.name for text in (COLD_KEPT, COLD_FORGOTTEN)]
+    for _ in range(2):  # hot to warm, warm to cold
+        time.sleep(1.2)
+        swept(client, namespace_of(client))
+    client.update_namespace_policy(warm_after=timedelta(days=30), cold_after=timedelta(days=90))
+    client.append_events("trip", [*KEPT, *FORGOTTEN])
+    client.end_session("trip")
+    indexed(client)
+    data = stack.folder.root
+
+    taken = rearview(data, "backup", str(place / "backup"), "--json")
+    assert taken.returncode == 0, taken.stderr
+    assert last_json(taken)["objects"] >= 1
+    packed = place / "backup.tar"
+    assert rearview(data, "backup", str(packed)).returncode == 0
+    again = rearview(data, "backup", str(packed), "--json")
+    assert last_json(again)["reason"] == "BACKUP_TARGET_EXISTS"
+
+    receipts = [
+        client.forget(session="trip", last_turns=2, skip_grace_period=True).name,
+        client.forget(memories=[names[1]], skip_grace_period=True).name,
+    ]
+    admin.delete_namespace(namespace_of(doomed), force=True)
+    for name in receipts:
+        verified(client, name)
+    before, events = memories_of(client), [event.content for event in client.list_events("trip")]
+    ledger = str(place / "ledger")
+    assert rearview(data, "ledger", "export", ledger).returncode == 0
+    assert not [mark for mark in MARKS if mark in (place / "ledger").read_text()]
+
+    restored = place / "restored"
+    refusals_touch_nothing(place, restored, ledger)
+    restore_killed_on_its_way(packed, restored, ledger)
+    done = rearview(restored, "restore", str(packed), "--ledger", ledger, "--json")
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+    assert last_json(done)["ledger_deleted"] == 1
+
+    other = SupervisedStack(restored, WHOLE_STACK).start()
+    try:
+        endpoints = other.endpoints()
+        assert everywhere(endpoints, restored) == []
+        gone = [name.rpartition("/")[2].replace("-", "") for name in names[1:]]
+        assert not [key for key, data in stored(endpoints).items() for each in gone if bytes.fromhex(each) in data]
+        assert endpoints.gateway is not None
+        assert endpoints.admin_key is not None
+        with Client.connect(endpoints.gateway, endpoints.admin_key, timeout_seconds=CALL_TIMEOUT_SECONDS) as connected:
+            mine = connected.with_options(namespace=namespace_of(client))
+            assert memories_of(mine) == before
+            assert [event.content for event in mine.list_events("trip")] == events
+            assert COLD_KEPT in [hit.memory.content for hit in mine.recall("红烧肉怎么做？", include_cold=True).hits]
+            assert "难波" in texts_of(mine.recall("大阪住在哪里？"))[0]
+            assert "GN-20417" in texts_of(mine.recall("Where are the winter tyres?"))[0]
+            for name in receipts:
+                assert mine.get_forget_receipt(name).state == forget_pb2.FORGET_STATE_VERIFIED
+            with refused(NotFound):
+                connected.get_namespace(namespace_of(doomed))
+            assert connected.verify_audit().intact
+            assert not [mark for mark in MARKS for hit in mine.recall(mark).hits if mark in f"{hit}"]
+    finally:
+        other.stop()
+
+
+def refusals_touch_nothing(place: Path, target: Path, ledger: str) -> None:
+    """No ledger, a damaged part, a damaged ledger: refused by name, before anything is there."""
+    folder = place / "backup"
+    without = rearview(target, "restore", str(folder), "--json")
+    assert last_json(without)["reason"] == "RESTORE_LEDGER_MISSING"
+    broken = place / "broken"
+    shutil.copytree(folder, broken)
+    part = next(path for path in (broken / "objects").rglob("*") if path.is_file() and "audit" not in path.parts)
+    content = bytearray(part.read_bytes())
+    content[len(content) // 2] ^= 1
+    part.write_bytes(content)
+    damaged = rearview(target, "restore", str(broken), "--ledger", ledger, "--json")
+    assert last_json(damaged)["reason"] == "BACKUP_PART_DAMAGED"
+    assert str(part.relative_to(broken)) in last_json(damaged)["error"]
+    assert not target.exists()
+    target.mkdir()
+    (target / "notes.txt").write_text("mine")
+    full = rearview(target, "restore", str(folder), "--ledger", ledger, "--json")
+    assert last_json(full)["reason"] == "RESTORE_TARGET_NOT_EMPTY"
+    assert "notes.txt" in last_json(full)["error"]
+    (target / "notes.txt").unlink()
+
+
+def restore_killed_on_its_way(backup: Path, target: Path, ledger: str) -> None:
+    """Killed at each of its points, one after the other; nothing is served from what is left."""
+    for point in POINTS:
+        killed = rearview(target, "restore", str(backup), "--ledger", ledger, REARVIEW_FAULT_POINT=point)
+        assert killed.returncode == -9, f"{point}: {killed.stderr}"
+    up = rearview(target, "up", "--json")
+    assert up.returncode == 1
+    assert "did not come to its end" in last_json(up)["error"]
