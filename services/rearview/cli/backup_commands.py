@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rearview.cli.output import DataDirOption, JsonOption, err, failures, print_figures
+from rearview.domain.errors import Unavailable
 from rearview.embedded.endpoints import Endpoints
 from rearview.embedded.errors import StackError
 from rearview.embedded.folder_lock import holder
@@ -107,14 +108,17 @@ def export(
 
     with failures(as_json):
         stores, _ = _stores(database_url, data_dir)
-        while True:
-            appended = append_to_ledger(file.expanduser(), stores.owner_url)
-            figures = {"ledger": str(file), "entries": appended.entries, "reached": appended.reached.isoformat()}
-            if every is None:
-                break
-            if appended.entries:
-                err.print(f"{appended.reached:%H:%M:%S} {appended.entries} entries")
+        while every is not None:
+            try:
+                appended = append_to_ledger(file.expanduser(), stores.owner_url)
+            except Unavailable as error:  # the stack may be restarted meanwhile
+                err.print(f"{error}; tried again in {every:g} s", markup=False)
+            else:
+                if appended.entries:
+                    err.print(f"{appended.reached:%H:%M:%S} {appended.entries} entries")
             time.sleep(every)
+        appended = append_to_ledger(file.expanduser(), stores.owner_url)
+    figures = {"ledger": str(file), "entries": appended.entries, "reached": appended.reached.isoformat()}
     print_figures(figures, as_json)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rearview.embedded.backup.errors import NotABackup, PartDamaged, TargetExists, WrongVersion
+from rearview.embedded.backup.errors import BackupError, NotABackup, PartDamaged, TargetExists, WrongVersion
 from rearview.embedded.backup.files import BackupFolder, BackupSource
 from rearview.embedded.backup.manifest import DATABASE, NAME, OBJECTS, Manifest, Part
 
@@ -86,7 +86,7 @@ def test_nothing_is_overwritten_and_a_failed_backup_leaves_nothing(tmp_path: Pat
     target = written(tmp_path / "backup")
     with pytest.raises(TargetExists), BackupFolder(target):
         pass
-    with pytest.raises(FileExistsError), BackupFolder(tmp_path / "other") as folder:
+    with pytest.raises(BackupError, match="File exists"), BackupFolder(tmp_path / "other") as folder:
         write_twice(folder)
     assert [path.name for path in tmp_path.iterdir()] == ["backup"]
     # A folder of that name that no backup has begun is somebody else's.

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, Self
 
-from rearview.embedded.backup.errors import DiskFull, NotABackup, PartDamaged, TargetExists
+from rearview.embedded.backup.errors import BackupError, DiskFull, NotABackup, PartDamaged, TargetExists
 from rearview.embedded.backup.manifest import NAME, Manifest, Part
 
 ARCHIVE = ".tar"
@@ -32,6 +32,7 @@ class BackupFolder:
 
         Raises:
             TargetExists: something of the name is there already.
+            BackupError: the folder cannot be made.
         """
         if self._target.exists():
             raise TargetExists(self._target)
@@ -58,6 +59,7 @@ class BackupFolder:
 
         Raises:
             DiskFull: there is no space left.
+            BackupError: it cannot be written.
         """
         path = self.folder / name
         digest, size = hashlib.sha256(), 0
@@ -192,7 +194,7 @@ def _space(target: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in _NO_SPACE:
             raise DiskFull(target) from error
-        raise
+        raise BackupError(f"{target} cannot be written: {error.strerror}: {error.filename or ''}") from error
 
 
 @contextmanager

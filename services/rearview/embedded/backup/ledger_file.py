@@ -11,7 +11,7 @@ from typing import IO
 
 from rearview.adapters.postgres.tombstone_ledger import forgotten_since
 from rearview.domain.tombstone_ledger import Ledger, LedgerWriter, read_ledger
-from rearview.embedded.backup.errors import NotABackup
+from rearview.embedded.backup.errors import BackupError, NotABackup
 
 _SAY_REACHED_AFTER = timedelta(minutes=10)
 
@@ -31,9 +31,13 @@ def append_to_ledger(path: Path, owner_url: str) -> Appended:
 
     Raises:
         InvalidFields: the file is not a ledger, or is damaged.
+        BackupError: the file cannot be written.
         Unavailable: PostgreSQL cannot be reached; what was appended before that stays.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise BackupError(f"the ledger {path} cannot be written: {error.strerror}") from None
     with os.fdopen(descriptor, "r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         whole = _whole_lines(file)
@@ -42,7 +46,11 @@ def append_to_ledger(path: Path, owner_url: str) -> Appended:
         writer = LedgerWriter()
         if not whole:
             file.write(writer.begin().encode())
-        ledger = read_ledger(whole.decode().splitlines()) if whole else Ledger({}, frozenset(), None, writer.check)
+        ledger = (
+            read_ledger(whole.decode(errors="replace").splitlines())
+            if whole
+            else Ledger({}, frozenset(), None, writer.check)
+        )
         writer.check = ledger.check
         now, entries = datetime.now(UTC), 0
         known = {receipt_id: entry.state for receipt_id, entry in ledger.forgets.items()}
