@@ -271,3 +271,17 @@ def test_the_command_says_what_it_did_and_ends_accordingly(empty_database: Datab
     unset = run_command(None)
     assert unset.returncode == 2
     assert "REARVIEW_DATABASE_OWNER_URL: Field required" in unset.stderr
+
+
+def test_no_search_reads_a_list_of_entries_that_its_index_has_not_sorted_in(database: DatabaseUrls) -> None:
+    with psycopg.connect(database.owner) as connection:
+        registered = connection.execute("SELECT rearview_register_generation('later', 'later', 8, '{}')").fetchone()
+        assert registered is not None
+        rows = connection.execute(
+            "SELECT c.relname, c.reloptions FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'gin'"
+        ).fetchall()
+        connection.rollback()
+    assert {name for name, _ in rows} >= {
+        f"search_unit{kind}_{registered[0]}_sv_keys_idx" for kind in ("", "_fresh", "_warm")
+    }
+    assert {name for name, options in rows if "fastupdate=off" not in (options or [])} == set()

@@ -6,6 +6,7 @@ Where this errs, it keeps two things apart that say the same, which costs a memo
 
 import re
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 
 from rearview.language.facts.amounts import spelled_number
 from rearview.language.scripts import fold_width, has_han, languages
@@ -98,6 +99,7 @@ def numbers(text: str) -> frozenset[str]:
     return _numbers_and_rest(text)[0]
 
 
+@lru_cache(maxsize=256)  # a new statement is compared with a score of others, one after the other
 def _numbers_and_rest(text: str) -> tuple[frozenset[str], str]:
     """Return the numbers of a text, and the text without them."""
     rest = fold_width(text)

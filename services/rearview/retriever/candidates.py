@@ -1,7 +1,7 @@
 """From what the routes found to scored candidates."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
@@ -106,40 +106,85 @@ class Scored:
 
     def best(self, limit: int | None) -> list[Candidate]:
         """Return the best `limit` candidates (None: all), best first; equal ones in the order of their ids."""
-        return [self._candidate(at) for at in _best(self.scores.total, self.rows, limit)]
+        columns = _Columns.of(self)
+        return [self._candidate(at, columns) for at in _best(self.scores.total, self.rows, limit)]
+
+    def of_turns(self, event_ids: Collection[UUID]) -> dict[UUID, Candidate]:
+        """Return the candidates of turns that no memory holds, by event; those that are not among the rows are not."""
+        columns = _Columns.of(self)
+        first = len(self.rows.units)
+        return {
+            turn.event_id: self._candidate(first + at, columns)
+            for at, turn in enumerate(self.rows.turns)
+            if turn.event_id in event_ids
+        }
 
     def route_counts(self) -> dict[Route, int]:
         """Return how many rows each route found."""
         return {route: int(np.count_nonzero(self.rows.routes & route_bit(route))) for route in Route}
 
-    def _candidate(self, at: int) -> Candidate:
-        units, scores, profile = self.rows.units, self.scores, self.profile
+    def _candidate(self, at: int, columns: "_Columns") -> Candidate:
+        units, profile = self.rows.units, self.profile
         is_unit = at < len(units)
         turn = None if is_unit else self.rows.turns[at - len(units)]
-        routes, z = int(self.rows.routes[at]), float(self.vector_z[at])
-        similarity = float(units.similarity[at]) if is_unit else math.nan
+        routes, z = columns.routes[at], columns.vector_z[at]
+        similarity = columns.similarity[at] if is_unit else math.nan
         return Candidate(
             scope=self.scope,
             unit=UnitRef(units.unit_ids[at], units.memory_ids[at]) if is_unit else None,
             turn=turn,
             routes=routes_of(routes),
             score=ScoreParts(
-                total=float(scores.total[at]),
-                relevance=float(scores.relevance[at]),
-                recency=float(scores.recency[at]),
-                frequency=float(scores.frequency[at]),
-                emotion=float(scores.emotion[at]),
+                total=columns.total[at],
+                relevance=columns.relevance[at],
+                recency=columns.recency[at],
+                frequency=columns.frequency[at],
+                emotion=columns.emotion[at],
                 relevance_weight=profile.relevance,
                 recency_weight=profile.recency,
                 frequency_weight=profile.frequency,
                 emotion_weight=profile.emotion,
                 vector_similarity=None if math.isnan(similarity) else similarity,
-                keyword_score=turn.keyword_score if turn else float(units.keyword_score[at]),
-                fusion_terms=logit_terms({name: float(values[at]) for name, values in self.terms.items()}),
+                keyword_score=turn.keyword_score if turn else columns.keyword_score[at],
+                fusion_terms=logit_terms({name: values[at] for name, values in columns.terms.items()}),
             ),
             vector_z=None if math.isnan(z) else z,
             asked_for=self.has_few or bool(routes & _CALLED_FOR),
-            languages=languages_of(int(units.flags[at])) if is_unit else frozenset(),
+            languages=languages_of(columns.flags[at]) if is_unit else frozenset(),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The arrays of `Scored` as lists: to take one number out of an array costs as much as ten out of a list."""
+
+    routes: list[int]
+    vector_z: list[float]
+    total: list[float]
+    relevance: list[float]
+    recency: list[float]
+    frequency: list[float]
+    emotion: list[float]
+    similarity: list[float]
+    keyword_score: list[float]
+    flags: list[int]
+    terms: Mapping[str, list[float]]
+
+    @classmethod
+    def of(cls, scored: Scored) -> "_Columns":
+        units, scores = scored.rows.units, scored.scores
+        return cls(
+            routes=scored.rows.routes.tolist(),
+            vector_z=scored.vector_z.tolist(),
+            total=scores.total.tolist(),
+            relevance=scores.relevance.tolist(),
+            recency=scores.recency.tolist(),
+            frequency=scores.frequency.tolist(),
+            emotion=scores.emotion.tolist(),
+            similarity=units.similarity.tolist(),
+            keyword_score=units.keyword_score.tolist(),
+            flags=units.flags.tolist(),
+            terms={name: values.tolist() for name, values in scored.terms.items()},
         )
 
 

@@ -58,7 +58,7 @@ class Course:
             understanding=_understanding(question, found),
             route_counts={route.name.lower(): count for route, count in ranking.route_counts().items()},
             candidates=_traced(
-                [*ranking.best(MAX_TRACED - len(ranking.newest)), *ranking.newest], shortlisted, selection
+                ranking.with_newest(ranking.best(MAX_TRACED - len(ranking.newest))), shortlisted, selection
             ),
             degraded=tuple(self.degraded),
             stage_milliseconds=dict(self._milliseconds),

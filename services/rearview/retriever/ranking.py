@@ -9,7 +9,7 @@ from rearview.retriever.candidates import Candidate, Scored
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What was scored in each namespace; `newest` are candidates behind all of that."""
+    """What was scored in each namespace; `newest` are candidates whatever their rank."""
 
     scored: Sequence[Scored]
     newest: Sequence[Candidate] = ()
@@ -23,6 +23,11 @@ class Ranking:
             key=lambda candidate: (-candidate.score.total, candidate.resource_id),
         )
         return merged[:limit]
+
+    def with_newest(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Return candidates, and behind them those of the `newest` that are not among them."""
+        present = {candidate.resource_id for candidate in candidates}
+        return [*candidates, *(one for one in self.newest if one.resource_id not in present)]
 
     def route_counts(self) -> dict[Route, int]:
         """Return how many candidates each route found."""

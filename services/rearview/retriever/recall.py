@@ -238,7 +238,7 @@ class Recall:
             self._scorer.score(search, one, working if at == 0 else (), question)
             for at, (search, one) in enumerate(zip(searches, found, strict=True))
         ]
-        newest = newest_candidates(searches[0], found[0], working)
+        newest = newest_candidates(searches[0], found[0], scored[0])
         return Ranking([one for one in scored if one is not None], newest)
 
     def _shortlist(self, query: RecallQuery, ranking: Ranking, spare: int) -> list[Candidate]:
@@ -246,10 +246,10 @@ class Recall:
         if self._reranking is not None and query.rerank:
             wanted = max(wanted, self._reranking.depth)
         if not query.group_by_memory:
-            return [*ranking.best(wanted), *ranking.newest]
+            return ranking.with_newest(ranking.best(wanted))
         candidates = ranking.best(None)
         first_groups = set(list(dict.fromkeys(candidate.group_id for candidate in candidates))[:wanted])
-        return [*(candidate for candidate in candidates if candidate.group_id in first_groups), *ranking.newest]
+        return ranking.with_newest([candidate for candidate in candidates if candidate.group_id in first_groups])
 
     async def _explain(
         self,

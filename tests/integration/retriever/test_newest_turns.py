@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rearview.domain.event import CaptureOutcome, EventRole
+from rearview.domain.event import CaptureOutcome, Event, EventRole, WorkingTurn
 from rearview.domain.recall import MemoryFilter, Route
+from rearview.ports.working_memory import SessionKey
 from rearview.retriever.question import NEWEST_SINCE, NEWEST_TURNS
 from tests.integration.retriever.conftest import Bench, event_ids
 from tests.support.indexed_library import Library, Turn
@@ -86,3 +87,25 @@ async def test_there_are_few_of_them_and_an_empty_namespace_has_them_too(bench: 
     assert {hit.highlights[0].event.content for hit in recalled.hits} == {
         f"第{at}句 quick fact" for at in range(2, NEWEST_TURNS + 2)
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("My landlord took a note of it", "Lisbon trip note 3: what to call"),
+        ("房东姓名我再说一遍", "上海的姓名与负责人见附件 2"),
+        ("那个 note 我发给房东了", "北京 trip note 4: 姓名与负责人"),
+    ],
+)
+async def test_a_word_in_common_and_the_session_itself_do_not_cost_it_its_place(
+    bench: Bench, filled: Library, text: str, query: str
+) -> None:
+    said_at = datetime.now(UTC) - timedelta(seconds=1)
+    [event_id] = filled.events("now", [Turn(text)], [said_at], CaptureOutcome.PENDING)
+    said_now = WorkingTurn(Event(event_id, EventRole.USER, text, said_at, sequence=1, created_at=said_at), 0.1)
+    key = SessionKey(filled.scope.tenant_id, filled.scope.namespace_id, "now")
+    await bench.working_memory.append(key, [said_now])
+    for session in ("", "now"):
+        recalled = await bench.ask(query, filled.scope, session_id=session, top_k=4)
+        assert [hit.highlights[0].event.content for hit in recalled.hits].count(text) == 1, session
+        assert len(recalled.hits) == 4

@@ -58,6 +58,8 @@ async def test_an_event_that_is_stored_already_is_answered_as_stored(bench: Writ
     await bench.append([one])
     answer = await bench.append([replace(one, content="changed"), two])
     assert [(event.content, event.sequence) for event in answer] == [("first", 1), ("第二", 2)]
+    answer = await bench.append([bench.turn("third"), one, bench.turn("第四 fourth")])
+    assert [event.sequence for event in answer] == [3, 1, 4]
     with pytest.raises(AlreadyExists):
         await bench.append([one], session_id="another")
     await bench.writer.forgetter.forget(bench.scope, Forget("notes", ForgetSession("chat")))

@@ -8,10 +8,12 @@ from types import TracebackType
 from typing import Any, LiteralString, Self, TypeAlias
 from uuid import UUID
 
+import orjson
 import psycopg
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection, pq
 from psycopg.rows import TupleRow, dict_row
+from psycopg.types.json import set_json_dumps, set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
 from rearview.adapters.postgres.bounded_connection import LONGEST_SILENCE_SECONDS, BoundedConnection
@@ -25,6 +27,10 @@ from rearview.adapters.postgres.round_trip import (
 from rearview.domain.errors import Conflict, DeadlineExceeded, Overloaded, Unavailable
 from rearview.telemetry.pools import PoolFigures
 from rearview.telemetry.tracing import child_span
+
+# Of every connection of the process.
+set_json_dumps(orjson.dumps)
+set_json_loads(orjson.loads)
 
 Connection: TypeAlias = AsyncConnection[TupleRow]
 

@@ -32,14 +32,15 @@ from rearview.ports.recall_store import (
 )
 
 RECALL_SETTINGS: Mapping[str, str] = {
-    "plan_cache_mode": "force_custom_plan",
+    "plan_cache_mode": "force_generic_plan",
     "max_parallel_workers_per_gather": "0",
     "jit": "off",
     "default_transaction_isolation": "repeatable\\ read",
 }
-"""For the pool that serves recall: a generic plan always picks the vector index, and starting workers or a compiler
-costs more than these statements take. All statements of a recall see one moment, or a memory that changes its tier
-between two of them would be in neither."""
+"""For the pool that serves recall: planning its statements took a tenth of a recall, and starting workers or a compiler
+costs more than they take. Only a search with filters is planned for its values, and within `rearview_vector_route_N`,
+where a generic plan would always pick the vector index. All statements of a recall see one moment, or a memory that
+changes its tier between two of them would be in neither."""
 
 CANDIDATE_BUDGET = 2_000
 """Keyword candidates share the query's rarest terms, until those occur in so many units together."""
@@ -181,7 +182,10 @@ class PostgresRecallStore:
                 load_queries("recall_warm", generation.ordinal)["search"],
             ]
         statements.append(self._cold["segments"])
-        return readings + [Reading(numbered(statement), parameters) for statement in statements]
+        restricted = bool(parameters["restricted"])
+        return readings + [
+            Reading(numbered(statement), parameters, planned_anew=restricted) for statement in statements
+        ]
 
     def _contents(self, tenant_id: UUID, chosen: Chosen, memories_statement: LiteralString) -> list[Reading]:
         place = {"tenant": tenant_id, "namespace": chosen.scope.namespace_id}

@@ -25,18 +25,19 @@ class PostgresRecallTraceStore:
 
     async def write(self, tenant_id: UUID, principal: str, namespace_ids: Collection[UUID], trace: RecallTrace) -> None:
         """Store a trace; writing the same again changes nothing."""
-        async with self._database.transaction(tenant_id, timeout_seconds=self._timeout_seconds) as connection:
-            await connection.execute(
-                self._queries["insert_trace"],
-                {
-                    "tenant": tenant_id,
-                    "trace_id": trace.trace_id,
-                    "principal": principal,
-                    "namespaces": list(namespace_ids),
-                    "trace": Jsonb(trace_to_json(trace)),
-                    "created_at": trace.at,
-                },
-            )
+        await self._database.write(
+            tenant_id,
+            self._queries["insert_trace"],
+            {
+                "tenant": tenant_id,
+                "trace_id": trace.trace_id,
+                "principal": principal,
+                "namespaces": list(namespace_ids),
+                "trace": Jsonb(trace_to_json(trace)),
+                "created_at": trace.at,
+            },
+            timeout_seconds=self._timeout_seconds,
+        )
 
     async def read(self, tenant_id: UUID, trace_id: UUID) -> tuple[str, frozenset[UUID], RecallTrace] | None:
         """Return who recalled, in which namespaces, and the trace; None if there is none."""

@@ -27,6 +27,7 @@ _PARAMETER = re.compile(r"%\(([a-z_]+)\)s")
 _BEGIN, _BEGIN_READING = b"BEGIN", b"BEGIN READ ONLY"
 _COMMIT = b"COMMIT"
 _SETTINGS = b"SELECT set_config('app.tenant', $1, true), set_config('statement_timeout', $2, true)"
+_SETTINGS_PLANNED_ANEW = _SETTINGS + b", set_config('plan_cache_mode', 'force_custom_plan', true)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,13 @@ def numbered(statement: LiteralString) -> Statement:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A statement with its parameters, by name. `as_dictionaries`: whether a row is one, or a tuple."""
+    """A statement with its parameters, by name. `as_dictionaries`: whether a row is one, or a tuple. `planned_anew`:
+    whether its plan is to be made for these parameters, or may be the one that the connection has for any."""
 
     statement: Statement
     parameters: Mapping[str, Any]
     as_dictionaries: bool = False
+    planned_anew: bool = False
 
 
 class PreparedStatementsStale(Exception):
@@ -100,7 +103,10 @@ async def all_at_once(
     pgconn.enter_pipeline_mode()
     try:
         _send(pgconn, _BEGIN if writes else _BEGIN_READING)
-        pgconn.send_query_params(_SETTINGS, [value.encode() for value in settings])
+        planned_anew = any(reading.planned_anew for reading in readings)
+        pgconn.send_query_params(
+            _SETTINGS_PLANNED_ANEW if planned_anew else _SETTINGS, [value.encode() for value in settings]
+        )
         for reading in readings:
             names = reading.statement.names
             values = transformer.dump_sequence(

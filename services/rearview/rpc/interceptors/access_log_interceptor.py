@@ -1,8 +1,10 @@
 """One log line a call: method, code, duration, who called. Never content."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import grpc
 import structlog
@@ -50,7 +52,10 @@ class AccessLogInterceptor(CallInterceptor):
             if isinstance(error, RearviewError):
                 fields["reason"] = error.reason
             write = _log.warning if code in _OF_THE_SERVICE else _log.info
-            (_log.debug if call.is_of_platform else write)("call", **fields)
+            if call.is_of_platform:
+                write = _log.debug
+            # The answer goes out first.
+            asyncio.get_running_loop().call_soon(partial(write, "call", **fields))
 
 
 def _who() -> dict[str, str]:

@@ -30,7 +30,8 @@ found AS MATERIALIZED (
   SELECT r.unit_id, r.routes FROM rearview_warm_routes_{generation}(
     %(tenant)s, %(namespace)s, %(vector)s::halfvec, (SELECT weights FROM query), (SELECT terms FROM query),
     %(unit_states)s::int2[], (SELECT ids FROM allowed),
-    CASE WHEN cardinality(%(entities)s::text[]) > 0 THEN ARRAY(
+    CASE WHEN cardinality(%(entities)s::text[]) > 0 AND EXISTS (
+      SELECT FROM search_unit_warm_{generation} w WHERE w.tenant_id = %(tenant)s AND w.namespace_id = %(namespace)s) THEN ARRAY(
       SELECT e.memory_id FROM rearview_memories_by_entity(
         %(tenant)s, %(namespace)s, %(entities)s::text[], %(memory_states)s::int2[], %(limit)s::int) e) END,
     %(range_starts)s::timestamptz[], %(range_ends)s::timestamptz[], %(scan_limit)s::int, %(limit)s::int) r)
