@@ -38,7 +38,7 @@ async def backed_up(tiers: TierBench, target: Path, show: Show = quietly) -> Tak
 
 def rows(url: str, statement: str) -> list[tuple[object, ...]]:
     with psycopg.connect(url) as connection:
-        return connection.execute(statement).fetchall()  # type: ignore[arg-type]
+        return connection.execute(statement).fetchall()
 
 
 def restored_into(target: Path, empty: DatabaseUrls) -> None:
