@@ -126,7 +126,8 @@ def test_a_restored_stack_holds_what_was_kept_and_nothing_that_was_forgotten_sin
     restore_killed_on_its_way(packed, restored, ledger)
     done = rearview(restored, "restore", str(packed), "--ledger", ledger, "--json")
     assert done.returncode == 0, f"{done.stdout}{done.stderr}"
-    assert last_json(done)["ledger_deleted"] == 1
+    # A restore that was killed after its replay had deleted it already.
+    assert last_json(done)["ledger_deleted"] == (0 if POINTS else 1)
 
     other = SupervisedStack(restored, WHOLE_STACK).start()
     try:
