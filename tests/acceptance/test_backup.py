@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from rearview.client import Client, Turn
-from rearview.domain.errors import NotFound
+from rearview.domain.errors import NamespaceDenied
 from rearview.embedded.endpoints import Endpoints
 from rearview.embedded.paths import DataFolder
 from rearview.evaluation.bench_tiers import swept
@@ -145,7 +145,7 @@ def test_a_restored_stack_holds_what_was_kept_and_nothing_that_was_forgotten_sin
             assert "GN-20417" in texts_of(mine.recall("Where are the winter tyres?"))[0]
             for name in receipts:
                 assert mine.get_forget_receipt(name).state == forget_pb2.FORGET_STATE_VERIFIED
-            with refused(NotFound):
+            with refused(NamespaceDenied):
                 connected.get_namespace(namespace_of(doomed))
             assert connected.verify_audit().intact
             assert everywhere(endpoints, other.folder) == set()
