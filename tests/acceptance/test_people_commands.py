@@ -52,6 +52,28 @@ def test_remember_recall_show_list_history(run: Run, stack: SupervisedStack, cli
     assert "沙发的预算改成一万二" in shown.stdout
 
 
+def test_holds_and_dead_letters(run: Run, stack: SupervisedStack, client: Client) -> None:
+    memory = run("remember", "韩梅梅 has the key to the archive")["memory"]["name"]
+    run("holds", "set", memory, "--reason", "case 17")
+    run("holds", "set", "--subject", "韩梅梅", "--reason", "案件 17")
+    assert [hold["resource_name"] for hold in run("holds", "list")["legal_holds"]] == [
+        f"namespaces/{namespace_of(client)}",
+        memory,
+    ]
+    run("forget", memory, "--yes", code=1)
+    shown = rearview(stack.folder.root, "holds", "list", "--namespace", namespace_of(client))
+    assert "legalHolds/" in shown.stdout
+    run("holds", "lift", memory, "--reason", "closed")
+    run("holds", "lift", "--subject", "韩梅梅", "--reason", "结案")
+    assert run("holds", "list")["legal_holds"] == []
+    letters = rearview(stack.folder.root, "dead-letters", "list", "--json")
+    assert last_json(letters)["dead_letters"] == []
+    missing = rearview(stack.folder.root, "dead-letters", "replay", "deadLetters/1", "--json")
+    assert missing.returncode == 1
+    assert "no such dead letter" in last_json(missing)["error"]
+    assert rearview(stack.folder.root, "dead-letters", "replay").returncode == 2
+
+
 def test_a_transcript_is_appended_once_and_what_was_forgotten_stays_so(
     run: Run, client: Client, tmp_path: Path
 ) -> None:

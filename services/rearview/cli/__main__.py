@@ -16,6 +16,7 @@ from rearview.cli import (
     backup_commands,
     bench_commands,
     calibrate_command,
+    dead_letter_commands,
     demo_command,
     doctor_command,
     eval_commands,
@@ -23,6 +24,7 @@ from rearview.cli import (
     explain_command,
     forget_commands,
     generations_commands,
+    hold_commands,
     key_commands,
     mcp_command,
     memory_commands,
@@ -58,6 +60,8 @@ audit_command.register(app)
 exchange_commands.register(app)
 backup_commands.register(app)
 generations_commands.register(app)
+hold_commands.register(app)
+dead_letter_commands.register(app)
 
 
 def _join_lines(registered: typer.Typer) -> None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from google.protobuf import empty_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
-from rearview.client.call import LIFECYCLE_SERVICE, NAMESPACE_SERVICE, Call, Defaults, call, read
+from rearview.client.call import LIFECYCLE_SERVICE, NAMESPACE_SERVICE, Call, Defaults, Pages, call, read
 from rearview.client.values import namespace_name, resource_name
 from rearview.rpc.convert.times import duration_to_proto
 from rearview.v1 import lifecycle_pb2, namespace_pb2
@@ -108,6 +108,35 @@ def set_legal_hold(
         name=name or namespace_name(defaults, namespace), held=held, reason=reason, subject=subject
     )
     return call(LIFECYCLE_SERVICE, "SetLegalHold", request, empty_pb2.Empty, repeatable=held)
+
+
+def list_legal_holds(
+    defaults: Defaults, *, namespace: str | None = None, whole_tenant: bool = False, page_size: int = 0
+) -> Pages[lifecycle_pb2.LegalHold]:
+    """Iterate over the holds that stand in a namespace or in the whole tenant, newest first. Admin."""
+    name = "" if whole_tenant else namespace_name(defaults, namespace)
+    request = lifecycle_pb2.ListLegalHoldsRequest(namespace=name, page_size=page_size)
+    return Pages(
+        read(LIFECYCLE_SERVICE, "ListLegalHolds", request, lifecycle_pb2.ListLegalHoldsResponse),
+        lambda response: response.legal_holds,
+    )
+
+
+def list_dead_letters(defaults: Defaults, *, page_size: int = 0) -> Pages[lifecycle_pb2.DeadLetter]:
+    """Iterate over the tenant's jobs that failed for good, newest first. Admin."""
+    del defaults  # jobs are the tenant's
+    request = lifecycle_pb2.ListDeadLettersRequest(page_size=page_size)
+    return Pages(
+        read(LIFECYCLE_SERVICE, "ListDeadLetters", request, lifecycle_pb2.ListDeadLettersResponse),
+        lambda response: response.dead_letters,
+    )
+
+
+def replay_dead_letter(defaults: Defaults, dead_letter: str) -> Call[lifecycle_pb2.DeadLetter]:
+    """Run a job that failed for good again. Admin."""
+    del defaults  # jobs are the tenant's
+    request = lifecycle_pb2.ReplayDeadLetterRequest(name=resource_name("deadLetters", dead_letter))
+    return call(LIFECYCLE_SERVICE, "ReplayDeadLetter", request, lifecycle_pb2.DeadLetter, repeatable=False)
 
 
 def get_operation(defaults: Defaults, operation: str) -> Call[lifecycle_pb2.Operation]:

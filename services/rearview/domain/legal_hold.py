@@ -1,6 +1,7 @@
 """Legal holds: what must not be erased, whoever asks and whatever has expired."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
@@ -36,6 +37,18 @@ class SetHold:
     resource_name: str
     held: bool
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StandingHold:
+    """A hold that stands; `target` is as of `HoldTarget`."""
+
+    hold_id: UUID
+    namespace: str
+    scope: HoldScope
+    target: str
+    principal: str
+    created_at: datetime
 
 
 def hold_name(hold_id: UUID) -> str:

@@ -138,6 +138,7 @@ _LIFECYCLE = {
     "GetOperation": _LIFECYCLE_OF_TENANT,
     "Rehydrate": _lifecycle(request_names.memories_by_name),
     "SetLegalHold": _lifecycle(request_names.held_resource),
+    "ListLegalHolds": _lifecycle(request_names.optional_namespace),
     "ListModelGenerations": _LIFECYCLE_OF_TENANT,
     "StartReembedding": _LIFECYCLE_OF_TENANT,
     "ListDeadLetters": _LIFECYCLE_OF_TENANT,

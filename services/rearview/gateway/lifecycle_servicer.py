@@ -45,6 +45,10 @@ class LifecycleServicer(LifecycleServiceServicer):
         """Forward."""
         return await self._forward(self._stub.SetLegalHold, request)
 
+    async def ListLegalHolds(self, request: pb.ListLegalHoldsRequest, context: Any) -> pb.ListLegalHoldsResponse:
+        """Forward."""
+        return await self._forward(self._stub.ListLegalHolds, request)
+
     async def ListModelGenerations(
         self, request: pb.ListModelGenerationsRequest, context: Any
     ) -> pb.ListModelGenerationsResponse:

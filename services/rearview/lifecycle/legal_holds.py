@@ -1,10 +1,12 @@
-"""Setting and lifting legal holds."""
+"""Setting, lifting and listing legal holds."""
 
 import asyncio
 from dataclasses import replace
+from uuid import UUID
 
 from rearview.domain.errors import invalid_field
-from rearview.domain.legal_hold import HoldScope, HoldTarget, SetHold
+from rearview.domain.legal_hold import HoldScope, HoldTarget, SetHold, StandingHold
+from rearview.domain.paging import Page, PageRequest
 from rearview.domain.principal import Scope
 from rearview.domain.subject_names import SubjectNames
 from rearview.domain.text import PiiCategory
@@ -18,7 +20,7 @@ _BY_MODEL = frozenset({PiiCategory.PERSON, PiiCategory.ORGANISATION})
 
 
 class LegalHolds:
-    """The use case of `SetLegalHold`."""
+    """The use cases of `SetLegalHold` and `ListLegalHolds`."""
 
     def __init__(
         self,
@@ -55,6 +57,10 @@ class LegalHolds:
             await self._store.set(scope, redacted, now=self._clock.now())
         else:
             await self._store.lift(scope, redacted, now=self._clock.now())
+
+    async def standing(self, tenant_id: UUID, namespace_id: UUID | None, page: PageRequest) -> Page[StandingHold]:
+        """Return a page of the holds in a namespace, or in all (None), newest first. Raises: Unavailable."""
+        return await self._store.standing(tenant_id, namespace_id, page)
 
     def _understood(self, target: HoldTarget) -> HoldTarget:
         names = self._names.spellings(target.target)

@@ -16,7 +16,11 @@ from rearview.lifecycle.verify_audit import AuditVerifier
 from rearview.ports.administration import AuditLog, DeadLetters, Statistics
 from rearview.ports.clock import Clock
 from rearview.rpc.call_context import current_caller
-from rearview.rpc.convert.legal_holds import set_legal_hold_from_proto
+from rearview.rpc.convert.legal_holds import (
+    legal_holds_to_proto,
+    list_legal_holds_from_proto,
+    set_legal_hold_from_proto,
+)
 from rearview.rpc.convert.lifecycle import (
     audit_records_to_proto,
     audit_verdict_to_proto,
@@ -125,6 +129,14 @@ class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
         command = set_legal_hold_from_proto(request)
         await self._holds.set(scope_of(current_caller(), command.namespace, Access.WRITE), command)
         return empty_pb2.Empty()
+
+    async def ListLegalHolds(self, request: pb.ListLegalHoldsRequest, context: Context) -> pb.ListLegalHoldsResponse:
+        """List the holds that stand, newest first."""
+        caller = current_caller()
+        name, page = list_legal_holds_from_proto(request, self._page_key)
+        namespace_id = scope_of(caller, name.namespace, Access.READ).namespace_id if name else None
+        holds = await self._holds.standing(_tenant_of(caller), namespace_id, page)
+        return legal_holds_to_proto(request, holds, self._page_key)
 
     async def StartReembedding(self, request: pb.StartReembeddingRequest, context: Context) -> pb.Operation:
         """Begin to embed the tenant's memories with another model."""

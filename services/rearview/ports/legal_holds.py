@@ -2,8 +2,10 @@
 
 from datetime import datetime
 from typing import Protocol
+from uuid import UUID
 
-from rearview.domain.legal_hold import SetHold
+from rearview.domain.legal_hold import SetHold, StandingHold
+from rearview.domain.paging import Page, PageRequest
 from rearview.domain.principal import Scope
 
 
@@ -17,4 +19,8 @@ class LegalHoldStore(Protocol):
 
     async def lift(self, scope: Scope, command: SetHold, *, now: datetime) -> None:
         """Lift a hold. Raises: NotFound, when none stands; Unavailable."""
+        ...
+
+    async def standing(self, tenant_id: UUID, namespace_id: UUID | None, page: PageRequest) -> Page[StandingHold]:
+        """Return a page of the holds in a namespace, or in all (None), newest first. Raises: Unavailable."""
         ...

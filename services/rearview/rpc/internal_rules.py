@@ -43,6 +43,7 @@ _LIFECYCLE = {
     "GetOperation": Role.ADMIN,
     "Rehydrate": Role.ADMIN,
     "SetLegalHold": Role.ADMIN,
+    "ListLegalHolds": Role.ADMIN,
     "ListModelGenerations": Role.ADMIN,
     "StartReembedding": Role.ADMIN,
     "ListDeadLetters": Role.ADMIN,

@@ -29,7 +29,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from rearview.v1 import memory_pb2 as rearview_dot_v1_dot_memory__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1brearview/v1/lifecycle.proto\x12\x0brearview.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18rearview/v1/memory.proto\"\x8b\x04\n\x0fLifecyclePolicy\x12-\n\nwarm_after\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12-\n\ncold_after\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x18\n\x10max_hot_memories\x18\x03 \x01(\x03\x12\x1a\n\x12hot_priority_floor\x18\x04 \x01(\x02\x12\x43\n\x0c\x65xpire_after\x18\x05 \x03(\x0b\x32-.rearview.v1.LifecyclePolicy.ExpireAfterEntry\x12\x32\n\x0f\x65vent_retention\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x32\n\x0ftrace_retention\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x13\n\x0bvalue_floor\x18\n \x01(\x02\x12.\n\x0bvalue_grace\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x15\n\x07version\x18\x08 \x01(\x03\x42\x04\xe2\x41\x01\x03\x12\x0c\n\x04\x65tag\x18\t \x01(\t\x1aM\n\x10\x45xpireAfterEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12(\n\x05value\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration:\x02\x38\x01\"V\n\tTierStats\x12\x1f\n\x04tier\x18\x01 \x01(\x0e\x32\x11.rearview.v1.Tier\x12\x14\n\x0cmemory_count\x18\x02 \x01(\x03\x12\x12\n\nsize_bytes\x18\x03 \x01(\x03\"\xad\x02\n\tOperation\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x08\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x0c\n\x04\x64one\x18\x03 \x01(\x08\x12\x11\n\tcompleted\x18\x04 \x01(\x03\x12\r\n\x05total\x18\x05 \x01(\x03\x12\x32\n\x06\x63ounts\x18\x06 \x03(\x0b\x32\".rearview.v1.Operation.CountsEntry\x12\r\n\x05\x65rror\x18\x07 \x01(\t\x12.\n\nstart_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x1a-\n\x0b\x43ountsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01\"\xb0\x01\n\x0fModelGeneration\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x08\x12\r\n\x05model\x18\x02 \x01(\t\x12\x11\n\tdimension\x18\x03 \x01(\x05\x12\x0f\n\x07\x63urrent\x18\x04 \x01(\x08\x12\x12\n\nunit_count\x18\x05 \x01(\x03\x12/\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tanswering\x18\x07 \x01(\x08\"\x95\x01\n\nDeadLetter\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x08\x12\x0c\n\x04task\x18\x02 \x01(\t\x12\x15\n\rresource_name\x18\x03 \x01(\t\x12\r\n\x05\x65rror\x18\x04 \x01(\t\x12\x10\n\x08\x61ttempts\x18\x05 \x01(\x05\x12-\n\tfail_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xa8\x01\n\x0b\x41uditRecord\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12(\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tprincipal\x18\x03 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x04 \x01(\t\x12\x16\n\x0eresource_names\x18\x05 \x03(\t\x12\x0e\n\x06\x64\x65tail\x18\x06 \x01(\t\x12\x12\n\nrequest_id\x18\x07 \x01(\t\"(\n\x13GetTierStatsRequest\x12\x11\n\tnamespace\x18\x01 \x01(\t\"=\n\x14GetTierStatsResponse\x12%\n\x05tiers\x18\x01 \x03(\x0b\x32\x16.rearview.v1.TierStats\"5\n\x0fRunSweepRequest\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x0f\n\x07\x64ry_run\x18\x02 \x01(\x08\")\n\x13GetOperationRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\'\n\x10RehydrateRequest\x12\x13\n\x05names\x18\x01 \x03(\tB\x04\xe2\x41\x01\x02\"^\n\x13SetLegalHoldRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x0c\n\x04held\x18\x02 \x01(\x08\x12\x14\n\x06reason\x18\x03 \x01(\tB\x04\xe2\x41\x01\x02\x12\x0f\n\x07subject\x18\x04 \x01(\t\"\x1d\n\x1bListModelGenerationsRequest\"W\n\x1cListModelGenerationsResponse\x12\x37\n\x11model_generations\x18\x01 \x03(\x0b\x32\x1c.rearview.v1.ModelGeneration\".\n\x17StartReembeddingRequest\x12\x13\n\x05model\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"?\n\x16ListDeadLettersRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"a\n\x17ListDeadLettersResponse\x12-\n\x0c\x64\x65\x61\x64_letters\x18\x01 \x03(\x0b\x32\x17.rearview.v1.DeadLetter\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"-\n\x17ReplayDeadLetterRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\xae\x01\n\x17ListAuditRecordsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x03 \x01(\t\x12.\n\nstart_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"d\n\x18ListAuditRecordsResponse\x12/\n\raudit_records\x18\x01 \x03(\x0b\x32\x18.rearview.v1.AuditRecord\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\",\n\x12VerifyAuditRequest\x12\x16\n\x0estart_sequence\x18\x01 \x01(\x03\"\xba\x01\n\x13VerifyAuditResponse\x12\x0e\n\x06intact\x18\x01 \x01(\x08\x12\x15\n\rchecked_count\x18\x02 \x01(\x03\x12\x1d\n\x15\x66irst_broken_sequence\x18\x03 \x01(\x03\x12\x0f\n\x07problem\x18\x04 \x01(\t\x12\x15\n\rnext_sequence\x18\x05 \x01(\x03\x12\x35\n\x11sealed_until_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp2\xa4\x07\n\x10LifecycleService\x12S\n\x0cGetTierStats\x12 .rearview.v1.GetTierStatsRequest\x1a!.rearview.v1.GetTierStatsResponse\x12@\n\x08RunSweep\x12\x1c.rearview.v1.RunSweepRequest\x1a\x16.rearview.v1.Operation\x12H\n\x0cGetOperation\x12 .rearview.v1.GetOperationRequest\x1a\x16.rearview.v1.Operation\x12\x42\n\tRehydrate\x12\x1d.rearview.v1.RehydrateRequest\x1a\x16.rearview.v1.Operation\x12H\n\x0cSetLegalHold\x12 .rearview.v1.SetLegalHoldRequest\x1a\x16.google.protobuf.Empty\x12k\n\x14ListModelGenerations\x12(.rearview.v1.ListModelGenerationsRequest\x1a).rearview.v1.ListModelGenerationsResponse\x12P\n\x10StartReembedding\x12$.rearview.v1.StartReembeddingRequest\x1a\x16.rearview.v1.Operation\x12\\\n\x0fListDeadLetters\x12#.rearview.v1.ListDeadLettersRequest\x1a$.rearview.v1.ListDeadLettersResponse\x12Q\n\x10ReplayDeadLetter\x12$.rearview.v1.ReplayDeadLetterRequest\x1a\x17.rearview.v1.DeadLetter\x12_\n\x10ListAuditRecords\x12$.rearview.v1.ListAuditRecordsRequest\x1a%.rearview.v1.ListAuditRecordsResponse\x12P\n\x0bVerifyAudit\x12\x1f.rearview.v1.VerifyAuditRequest\x1a .rearview.v1.VerifyAuditResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1brearview/v1/lifecycle.proto\x12\x0brearview.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18rearview/v1/memory.proto\"\x8b\x04\n\x0fLifecyclePolicy\x12-\n\nwarm_after\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12-\n\ncold_after\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x18\n\x10max_hot_memories\x18\x03 \x01(\x03\x12\x1a\n\x12hot_priority_floor\x18\x04 \x01(\x02\x12\x43\n\x0c\x65xpire_after\x18\x05 \x03(\x0b\x32-.rearview.v1.LifecyclePolicy.ExpireAfterEntry\x12\x32\n\x0f\x65vent_retention\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x32\n\x0ftrace_retention\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x13\n\x0bvalue_floor\x18\n \x01(\x02\x12.\n\x0bvalue_grace\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x15\n\x07version\x18\x08 \x01(\x03\x42\x04\xe2\x41\x01\x03\x12\x0c\n\x04\x65tag\x18\t \x01(\t\x1aM\n\x10\x45xpireAfterEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12(\n\x05value\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration:\x02\x38\x01\"V\n\tTierStats\x12\x1f\n\x04tier\x18\x01 \x01(\x0e\x32\x11.rearview.v1.Tier\x12\x14\n\x0cmemory_count\x18\x02 \x01(\x03\x12\x12\n\nsize_bytes\x18\x03 \x01(\x03\"\xad\x02\n\tOperation\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x08\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x0c\n\x04\x64one\x18\x03 \x01(\x08\x12\x11\n\tcompleted\x18\x04 \x01(\x03\x12\r\n\x05total\x18\x05 \x01(\x03\x12\x32\n\x06\x63ounts\x18\x06 \x03(\x0b\x32\".rearview.v1.Operation.CountsEntry\x12\r\n\x05\x65rror\x18\x07 \x01(\t\x12.\n\nstart_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x1a-\n\x0b\x43ountsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01\"\xb0\x01\n\x0fModelGeneration\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x08\x12\r\n\x05model\x18\x02 \x01(\t\x12\x11\n\tdimension\x18\x03 \x01(\x05\x12\x0f\n\x07\x63urrent\x18\x04 \x01(\x08\x12\x12\n\nunit_count\x18\x05 \x01(\x03\x12/\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tanswering\x18\x07 \x01(\x08\"\x95\x01\n\nDeadLetter\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x08\x12\x0c\n\x04task\x18\x02 \x01(\t\x12\x15\n\rresource_name\x18\x03 \x01(\t\x12\r\n\x05\x65rror\x18\x04 \x01(\t\x12\x10\n\x08\x61ttempts\x18\x05 \x01(\x05\x12-\n\tfail_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x8b\x01\n\tLegalHold\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x08\x12\x15\n\rresource_name\x18\x02 \x01(\t\x12\x0f\n\x07subject\x18\x03 \x01(\t\x12\x11\n\tprincipal\x18\x04 \x01(\t\x12/\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xa8\x01\n\x0b\x41uditRecord\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12(\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tprincipal\x18\x03 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x04 \x01(\t\x12\x16\n\x0eresource_names\x18\x05 \x03(\t\x12\x0e\n\x06\x64\x65tail\x18\x06 \x01(\t\x12\x12\n\nrequest_id\x18\x07 \x01(\t\"(\n\x13GetTierStatsRequest\x12\x11\n\tnamespace\x18\x01 \x01(\t\"=\n\x14GetTierStatsResponse\x12%\n\x05tiers\x18\x01 \x03(\x0b\x32\x16.rearview.v1.TierStats\"5\n\x0fRunSweepRequest\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x0f\n\x07\x64ry_run\x18\x02 \x01(\x08\")\n\x13GetOperationRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\'\n\x10RehydrateRequest\x12\x13\n\x05names\x18\x01 \x03(\tB\x04\xe2\x41\x01\x02\"^\n\x13SetLegalHoldRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12\x0c\n\x04held\x18\x02 \x01(\x08\x12\x14\n\x06reason\x18\x03 \x01(\tB\x04\xe2\x41\x01\x02\x12\x0f\n\x07subject\x18\x04 \x01(\t\"Q\n\x15ListLegalHoldsRequest\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"^\n\x16ListLegalHoldsResponse\x12+\n\x0blegal_holds\x18\x01 \x03(\x0b\x32\x16.rearview.v1.LegalHold\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x1d\n\x1bListModelGenerationsRequest\"W\n\x1cListModelGenerationsResponse\x12\x37\n\x11model_generations\x18\x01 \x03(\x0b\x32\x1c.rearview.v1.ModelGeneration\".\n\x17StartReembeddingRequest\x12\x13\n\x05model\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"?\n\x16ListDeadLettersRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"a\n\x17ListDeadLettersResponse\x12-\n\x0c\x64\x65\x61\x64_letters\x18\x01 \x03(\x0b\x32\x17.rearview.v1.DeadLetter\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"-\n\x17ReplayDeadLetterRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\xae\x01\n\x17ListAuditRecordsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x03 \x01(\t\x12.\n\nstart_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"d\n\x18ListAuditRecordsResponse\x12/\n\raudit_records\x18\x01 \x03(\x0b\x32\x18.rearview.v1.AuditRecord\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\",\n\x12VerifyAuditRequest\x12\x16\n\x0estart_sequence\x18\x01 \x01(\x03\"\xba\x01\n\x13VerifyAuditResponse\x12\x0e\n\x06intact\x18\x01 \x01(\x08\x12\x15\n\rchecked_count\x18\x02 \x01(\x03\x12\x1d\n\x15\x66irst_broken_sequence\x18\x03 \x01(\x03\x12\x0f\n\x07problem\x18\x04 \x01(\t\x12\x15\n\rnext_sequence\x18\x05 \x01(\x03\x12\x35\n\x11sealed_until_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp2\xff\x07\n\x10LifecycleService\x12S\n\x0cGetTierStats\x12 .rearview.v1.GetTierStatsRequest\x1a!.rearview.v1.GetTierStatsResponse\x12@\n\x08RunSweep\x12\x1c.rearview.v1.RunSweepRequest\x1a\x16.rearview.v1.Operation\x12H\n\x0cGetOperation\x12 .rearview.v1.GetOperationRequest\x1a\x16.rearview.v1.Operation\x12\x42\n\tRehydrate\x12\x1d.rearview.v1.RehydrateRequest\x1a\x16.rearview.v1.Operation\x12H\n\x0cSetLegalHold\x12 .rearview.v1.SetLegalHoldRequest\x1a\x16.google.protobuf.Empty\x12Y\n\x0eListLegalHolds\x12\".rearview.v1.ListLegalHoldsRequest\x1a#.rearview.v1.ListLegalHoldsResponse\x12k\n\x14ListModelGenerations\x12(.rearview.v1.ListModelGenerationsRequest\x1a).rearview.v1.ListModelGenerationsResponse\x12P\n\x10StartReembedding\x12$.rearview.v1.StartReembeddingRequest\x1a\x16.rearview.v1.Operation\x12\\\n\x0fListDeadLetters\x12#.rearview.v1.ListDeadLettersRequest\x1a$.rearview.v1.ListDeadLettersResponse\x12Q\n\x10ReplayDeadLetter\x12$.rearview.v1.ReplayDeadLetterRequest\x1a\x17.rearview.v1.DeadLetter\x12_\n\x10ListAuditRecords\x12$.rearview.v1.ListAuditRecordsRequest\x1a%.rearview.v1.ListAuditRecordsResponse\x12P\n\x0bVerifyAudit\x12\x1f.rearview.v1.VerifyAuditRequest\x1a .rearview.v1.VerifyAuditResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -48,6 +48,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MODELGENERATION'].fields_by_name['name']._serialized_options = b'\342A\001\010'
   _globals['_DEADLETTER'].fields_by_name['name']._loaded_options = None
   _globals['_DEADLETTER'].fields_by_name['name']._serialized_options = b'\342A\001\010'
+  _globals['_LEGALHOLD'].fields_by_name['name']._loaded_options = None
+  _globals['_LEGALHOLD'].fields_by_name['name']._serialized_options = b'\342A\001\010'
   _globals['_GETOPERATIONREQUEST'].fields_by_name['name']._loaded_options = None
   _globals['_GETOPERATIONREQUEST'].fields_by_name['name']._serialized_options = b'\342A\001\002'
   _globals['_REHYDRATEREQUEST'].fields_by_name['names']._loaded_options = None
@@ -74,40 +76,46 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MODELGENERATION']._serialized_end=1292
   _globals['_DEADLETTER']._serialized_start=1295
   _globals['_DEADLETTER']._serialized_end=1444
-  _globals['_AUDITRECORD']._serialized_start=1447
-  _globals['_AUDITRECORD']._serialized_end=1615
-  _globals['_GETTIERSTATSREQUEST']._serialized_start=1617
-  _globals['_GETTIERSTATSREQUEST']._serialized_end=1657
-  _globals['_GETTIERSTATSRESPONSE']._serialized_start=1659
-  _globals['_GETTIERSTATSRESPONSE']._serialized_end=1720
-  _globals['_RUNSWEEPREQUEST']._serialized_start=1722
-  _globals['_RUNSWEEPREQUEST']._serialized_end=1775
-  _globals['_GETOPERATIONREQUEST']._serialized_start=1777
-  _globals['_GETOPERATIONREQUEST']._serialized_end=1818
-  _globals['_REHYDRATEREQUEST']._serialized_start=1820
-  _globals['_REHYDRATEREQUEST']._serialized_end=1859
-  _globals['_SETLEGALHOLDREQUEST']._serialized_start=1861
-  _globals['_SETLEGALHOLDREQUEST']._serialized_end=1955
-  _globals['_LISTMODELGENERATIONSREQUEST']._serialized_start=1957
-  _globals['_LISTMODELGENERATIONSREQUEST']._serialized_end=1986
-  _globals['_LISTMODELGENERATIONSRESPONSE']._serialized_start=1988
-  _globals['_LISTMODELGENERATIONSRESPONSE']._serialized_end=2075
-  _globals['_STARTREEMBEDDINGREQUEST']._serialized_start=2077
-  _globals['_STARTREEMBEDDINGREQUEST']._serialized_end=2123
-  _globals['_LISTDEADLETTERSREQUEST']._serialized_start=2125
-  _globals['_LISTDEADLETTERSREQUEST']._serialized_end=2188
-  _globals['_LISTDEADLETTERSRESPONSE']._serialized_start=2190
-  _globals['_LISTDEADLETTERSRESPONSE']._serialized_end=2287
-  _globals['_REPLAYDEADLETTERREQUEST']._serialized_start=2289
-  _globals['_REPLAYDEADLETTERREQUEST']._serialized_end=2334
-  _globals['_LISTAUDITRECORDSREQUEST']._serialized_start=2337
-  _globals['_LISTAUDITRECORDSREQUEST']._serialized_end=2511
-  _globals['_LISTAUDITRECORDSRESPONSE']._serialized_start=2513
-  _globals['_LISTAUDITRECORDSRESPONSE']._serialized_end=2613
-  _globals['_VERIFYAUDITREQUEST']._serialized_start=2615
-  _globals['_VERIFYAUDITREQUEST']._serialized_end=2659
-  _globals['_VERIFYAUDITRESPONSE']._serialized_start=2662
-  _globals['_VERIFYAUDITRESPONSE']._serialized_end=2848
-  _globals['_LIFECYCLESERVICE']._serialized_start=2851
-  _globals['_LIFECYCLESERVICE']._serialized_end=3783
+  _globals['_LEGALHOLD']._serialized_start=1447
+  _globals['_LEGALHOLD']._serialized_end=1586
+  _globals['_AUDITRECORD']._serialized_start=1589
+  _globals['_AUDITRECORD']._serialized_end=1757
+  _globals['_GETTIERSTATSREQUEST']._serialized_start=1759
+  _globals['_GETTIERSTATSREQUEST']._serialized_end=1799
+  _globals['_GETTIERSTATSRESPONSE']._serialized_start=1801
+  _globals['_GETTIERSTATSRESPONSE']._serialized_end=1862
+  _globals['_RUNSWEEPREQUEST']._serialized_start=1864
+  _globals['_RUNSWEEPREQUEST']._serialized_end=1917
+  _globals['_GETOPERATIONREQUEST']._serialized_start=1919
+  _globals['_GETOPERATIONREQUEST']._serialized_end=1960
+  _globals['_REHYDRATEREQUEST']._serialized_start=1962
+  _globals['_REHYDRATEREQUEST']._serialized_end=2001
+  _globals['_SETLEGALHOLDREQUEST']._serialized_start=2003
+  _globals['_SETLEGALHOLDREQUEST']._serialized_end=2097
+  _globals['_LISTLEGALHOLDSREQUEST']._serialized_start=2099
+  _globals['_LISTLEGALHOLDSREQUEST']._serialized_end=2180
+  _globals['_LISTLEGALHOLDSRESPONSE']._serialized_start=2182
+  _globals['_LISTLEGALHOLDSRESPONSE']._serialized_end=2276
+  _globals['_LISTMODELGENERATIONSREQUEST']._serialized_start=2278
+  _globals['_LISTMODELGENERATIONSREQUEST']._serialized_end=2307
+  _globals['_LISTMODELGENERATIONSRESPONSE']._serialized_start=2309
+  _globals['_LISTMODELGENERATIONSRESPONSE']._serialized_end=2396
+  _globals['_STARTREEMBEDDINGREQUEST']._serialized_start=2398
+  _globals['_STARTREEMBEDDINGREQUEST']._serialized_end=2444
+  _globals['_LISTDEADLETTERSREQUEST']._serialized_start=2446
+  _globals['_LISTDEADLETTERSREQUEST']._serialized_end=2509
+  _globals['_LISTDEADLETTERSRESPONSE']._serialized_start=2511
+  _globals['_LISTDEADLETTERSRESPONSE']._serialized_end=2608
+  _globals['_REPLAYDEADLETTERREQUEST']._serialized_start=2610
+  _globals['_REPLAYDEADLETTERREQUEST']._serialized_end=2655
+  _globals['_LISTAUDITRECORDSREQUEST']._serialized_start=2658
+  _globals['_LISTAUDITRECORDSREQUEST']._serialized_end=2832
+  _globals['_LISTAUDITRECORDSRESPONSE']._serialized_start=2834
+  _globals['_LISTAUDITRECORDSRESPONSE']._serialized_end=2934
+  _globals['_VERIFYAUDITREQUEST']._serialized_start=2936
+  _globals['_VERIFYAUDITREQUEST']._serialized_end=2980
+  _globals['_VERIFYAUDITRESPONSE']._serialized_start=2983
+  _globals['_VERIFYAUDITRESPONSE']._serialized_end=3169
+  _globals['_LIFECYCLESERVICE']._serialized_start=3172
+  _globals['_LIFECYCLESERVICE']._serialized_end=4195
 # @@protoc_insertion_point(module_scope)

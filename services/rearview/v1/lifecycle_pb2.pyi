@@ -326,6 +326,46 @@ class DeadLetter(_message.Message):
 Global___DeadLetter: _TypeAlias = DeadLetter  # noqa: Y015
 
 @_typing.final
+class LegalHold(_message.Message):
+    """What is kept from being forgotten."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    RESOURCE_NAME_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """`legalHolds/{legal_hold}`, as errors name it."""
+    resource_name: _builtins.str
+    """The namespace, session or memory that it stands on, as SetLegalHold takes it."""
+    subject: _builtins.str
+    """With a namespace: only what names this person or thing there; in canonical spelling."""
+    principal: _builtins.str
+    """Who set it. The reason is in the audit record `legal_hold.set`."""
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """When."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        resource_name: _builtins.str = ...,
+        subject: _builtins.str = ...,
+        principal: _builtins.str = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "name", b"name", "principal", b"principal", "resource_name", b"resource_name", "subject", b"subject"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LegalHold: _TypeAlias = LegalHold  # noqa: Y015
+
+@_typing.final
 class AuditRecord(_message.Message):
     """Who did what to which resources, and why; never content."""
 
@@ -526,6 +566,64 @@ class SetLegalHoldRequest(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SetLegalHoldRequest: _TypeAlias = SetLegalHoldRequest  # noqa: Y015
+
+@_typing.final
+class ListLegalHoldsRequest(_message.Message):
+    """Request of ListLegalHolds."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAMESPACE_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    namespace: _builtins.str
+    """`namespaces/{namespace}`; empty for the whole tenant."""
+    page_size: _builtins.int
+    """From 1 to 1,000; default 100."""
+    page_token: _builtins.str
+    """From the previous page."""
+    def __init__(
+        self,
+        *,
+        namespace: _builtins.str = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["namespace", b"namespace", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListLegalHoldsRequest: _TypeAlias = ListLegalHoldsRequest  # noqa: Y015
+
+@_typing.final
+class ListLegalHoldsResponse(_message.Message):
+    """Response of ListLegalHolds."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LEGAL_HOLDS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Empty on the last page."""
+    @_builtins.property
+    def legal_holds(self) -> _containers.RepeatedCompositeFieldContainer[Global___LegalHold]:
+        """Newest first."""
+
+    def __init__(
+        self,
+        *,
+        legal_holds: _abc.Iterable[Global___LegalHold] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["legal_holds", b"legal_holds", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListLegalHoldsResponse: _TypeAlias = ListLegalHoldsResponse  # noqa: Y015
 
 @_typing.final
 class ListModelGenerationsRequest(_message.Message):

@@ -44,6 +44,8 @@ class LifecycleServiceStub:
     """Brings cold memories back to the hot tier."""
     SetLegalHold: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.SetLegalHoldRequest, _empty_pb2.Empty]
     """Sets or lifts a hold: what it stands on is not forgotten, not purged, and does not expire."""
+    ListLegalHolds: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.ListLegalHoldsRequest, _lifecycle_pb2.ListLegalHoldsResponse]
+    """Lists the holds that stand, newest first."""
     ListModelGenerations: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.ListModelGenerationsRequest, _lifecycle_pb2.ListModelGenerationsResponse]
     """Lists the embedding model generations in use."""
     StartReembedding: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.StartReembeddingRequest, _lifecycle_pb2.Operation]
@@ -72,6 +74,8 @@ class LifecycleServiceAsyncStub(LifecycleServiceStub):
     """Brings cold memories back to the hot tier."""
     SetLegalHold: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.SetLegalHoldRequest, _empty_pb2.Empty]  # type: ignore[assignment]
     """Sets or lifts a hold: what it stands on is not forgotten, not purged, and does not expire."""
+    ListLegalHolds: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.ListLegalHoldsRequest, _lifecycle_pb2.ListLegalHoldsResponse]  # type: ignore[assignment]
+    """Lists the holds that stand, newest first."""
     ListModelGenerations: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.ListModelGenerationsRequest, _lifecycle_pb2.ListModelGenerationsResponse]  # type: ignore[assignment]
     """Lists the embedding model generations in use."""
     StartReembedding: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.StartReembeddingRequest, _lifecycle_pb2.Operation]  # type: ignore[assignment]
@@ -127,6 +131,14 @@ class LifecycleServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_empty_pb2.Empty, _abc.Awaitable[_empty_pb2.Empty]]:
         """Sets or lifts a hold: what it stands on is not forgotten, not purged, and does not expire."""
+
+    @_abc_1.abstractmethod
+    def ListLegalHolds(
+        self,
+        request: _lifecycle_pb2.ListLegalHoldsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_lifecycle_pb2.ListLegalHoldsResponse, _abc.Awaitable[_lifecycle_pb2.ListLegalHoldsResponse]]:
+        """Lists the holds that stand, newest first."""
 
     @_abc_1.abstractmethod
     def ListModelGenerations(

@@ -34,7 +34,14 @@ WRITE = READ | {
 ADMIN = WRITE | {
     *("RevealRedacted", "UpdateNamespacePolicy", "CreateApiKey", "ListApiKeys", "RotateApiKey", "RevokeApiKey"),
     *("GetPolicy", "UpdatePolicy", "ExportSubject", "GetTierStats", "RunSweep", "GetOperation", "Rehydrate"),
-    *("SetLegalHold", "ListModelGenerations", "StartReembedding", "ListDeadLetters", "ReplayDeadLetter"),
+    *(
+        "SetLegalHold",
+        "ListLegalHolds",
+        "ListModelGenerations",
+        "StartReembedding",
+        "ListDeadLetters",
+        "ReplayDeadLetter",
+    ),
     *("ListAuditRecords", "VerifyAudit"),
 }
 MATRIX: Mapping[str, set[str]] = {"operator": OPERATOR, "admin": ADMIN, "write": WRITE, "read": READ}

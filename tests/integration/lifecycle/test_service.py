@@ -385,3 +385,32 @@ async def test_a_legal_hold_is_set_and_lifted(lifecycle: LifecycleBench, service
     stranger = pb.SetLegalHoldRequest(name="namespaces/elsewhere", held=True, reason="case 12")
     _, error = await failure_of(service.call("SetLegalHold", stranger, caller))
     assert isinstance(error, NamespaceDenied)
+
+
+async def test_holds_that_stand_are_listed_newest_first(lifecycle: LifecycleBench, service: Service) -> None:
+    own, caller = lifecycle.own, service.caller(lifecycle.own)
+    await own.remember("韩梅梅的合同在柜子里")
+    [memory] = await own.rows("SELECT memory_id FROM memory")
+    name = f"namespaces/{own.scope.namespace}"
+    held = f"{name}/memories/{memory['memory_id']}"
+    for resource, subject in ((name, ""), (held, ""), (name, "韩梅梅")):
+        request = pb.SetLegalHoldRequest(name=resource, held=True, reason="case 17 案件", subject=subject)
+        await service.call("SetLegalHold", request, caller)
+    listed = []
+    token = ""
+    for expected in (2, 1):
+        page = pb.ListLegalHoldsRequest(namespace=name, page_size=2, page_token=token)
+        answer = await service.call("ListLegalHolds", page, caller)
+        assert len(answer.legal_holds) == expected
+        listed += answer.legal_holds
+        token = answer.next_page_token
+    assert token == ""
+    assert [hold.resource_name for hold in listed] == [name, held, name]
+    assert [bool(hold.subject) for hold in listed] == [True, False, False]
+    assert {hold.principal for hold in listed} == {"chief"}
+    assert len({hold.name for hold in listed}) == 3
+    await service.call("SetLegalHold", pb.SetLegalHoldRequest(name=held, held=False, reason="closed"), caller)
+    everywhere = await service.call("ListLegalHolds", pb.ListLegalHoldsRequest(), caller)
+    assert held not in [hold.resource_name for hold in everywhere.legal_holds]
+    code, _ = await failure_of(service.call("ListLegalHolds", pb.ListLegalHoldsRequest(page_size=-1), caller))
+    assert code is grpc.StatusCode.INVALID_ARGUMENT

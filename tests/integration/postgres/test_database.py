@@ -223,3 +223,12 @@ async def test_reads_go_on_wherever_a_transaction_is_cancelled(database: Databas
             for number in (1, 2):
                 parameters = {"number": number}
                 assert await pool.rows(None, "SELECT %(number)s::int", parameters, timeout_seconds=10.0) == [(number,)]
+
+
+async def test_a_statement_is_planned_anew_only_where_that_was_asked_for(database: DatabaseUrls) -> None:
+    shown = numbered("SELECT current_setting('plan_cache_mode')")
+    settings = {"plan_cache_mode": "force_generic_plan"}
+    async with Database(database.service, max_connections=1, settings=settings, vectors=False) as pool:
+        for anew, mode in ((False, "force_generic_plan"), (True, "force_custom_plan"), (False, "force_generic_plan")):
+            readings = [Reading(shown, {}), Reading(shown, {}, planned_anew=anew)]
+            assert await pool.read(None, readings, timeout_seconds=30) == [[(mode,)], [(mode,)]]

@@ -8,6 +8,7 @@ import numpy as np
 import psycopg
 import pytest
 
+from rearview.adapters.postgres.recall_store import RECALL_SETTINGS
 from rearview.domain.ids import new_id
 from rearview.domain.keyword_bag import KeywordBag
 from rearview.domain.memory import MemoryType
@@ -55,7 +56,7 @@ async def test_the_index_is_used_under_the_services_role(library: Library, datab
 
     before = scans()
     with psycopg.connect(database.service, autocommit=True) as connection:
-        connection.execute("SET plan_cache_mode = force_custom_plan")
+        connection.execute("SELECT set_config('plan_cache_mode', %s, false)", [RECALL_SETTINGS["plan_cache_mode"]])
         connection.execute("SELECT set_config('app.tenant', %s, false)", [str(scope.tenant_id)])
         found = connection.execute(
             f"""SELECT r.unit_id FROM rearview_keyword_route_{library.ordinal}(%(tenant)s, %(namespace)s,

@@ -11,8 +11,9 @@ from rearview.adapters.postgres.name_patterns import name_pattern
 from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.errors import LegalHold, NotFound
 from rearview.domain.ids import new_id
-from rearview.domain.legal_hold import HoldScope, SetHold, hold_name
+from rearview.domain.legal_hold import HoldScope, SetHold, StandingHold, hold_name
 from rearview.domain.names import EventName, MemoryName
+from rearview.domain.paging import Page, PageRequest
 from rearview.domain.principal import Scope
 
 _SQL = load_queries("legal_holds")
@@ -51,6 +52,28 @@ class PostgresLegalHolds:
             if row is None:
                 raise NotFound(f"no such hold stands on {command.resource_name}", resource_name=command.resource_name)
             await _record(connection, scope, command, "legal_hold.lift", row[0], now)
+
+    async def standing(self, tenant_id: UUID, namespace_id: UUID | None, page: PageRequest) -> Page[StandingHold]:
+        """Return a page of holds, newest first; see `LegalHoldStore.standing`."""
+        after_time, after_id = (datetime.fromisoformat(page.after[0]), page.after[1]) if page.after else (None, None)
+        rows = await self._database.rows(
+            tenant_id,
+            _SQL["standing"],
+            {
+                "tenant_id": tenant_id,
+                "namespace_id": namespace_id,
+                "after_time": after_time,
+                "after_id": after_id,
+                "limit": page.size + 1,
+            },
+            timeout_seconds=_TIMEOUT_SECONDS,
+        )
+        holds = [
+            StandingHold(hold_id, namespace, HoldScope(scope), target, principal, created_at)
+            for hold_id, namespace, scope, target, principal, created_at in rows[: page.size]
+        ]
+        last = holds[-1] if len(rows) > page.size else None
+        return Page(holds, (last.created_at.isoformat(), str(last.hold_id)) if last else ())
 
 
 async def check_holds(

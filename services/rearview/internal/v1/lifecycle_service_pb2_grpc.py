@@ -61,6 +61,11 @@ class LifecycleServiceStub:
                 request_serializer=rearview_dot_v1_dot_lifecycle__pb2.SetLegalHoldRequest.SerializeToString,
                 response_deserializer=google_dot_protobuf_dot_empty__pb2.Empty.FromString,
                 _registered_method=True)
+        self.ListLegalHolds = channel.unary_unary(
+                '/rearview.internal.v1.LifecycleService/ListLegalHolds',
+                request_serializer=rearview_dot_v1_dot_lifecycle__pb2.ListLegalHoldsRequest.SerializeToString,
+                response_deserializer=rearview_dot_v1_dot_lifecycle__pb2.ListLegalHoldsResponse.FromString,
+                _registered_method=True)
         self.ListModelGenerations = channel.unary_unary(
                 '/rearview.internal.v1.LifecycleService/ListModelGenerations',
                 request_serializer=rearview_dot_v1_dot_lifecycle__pb2.ListModelGenerationsRequest.SerializeToString,
@@ -126,6 +131,13 @@ class LifecycleServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SetLegalHold(self, request, context):
+        """As in the public API.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListLegalHolds(self, request, context):
         """As in the public API.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -201,6 +213,11 @@ def add_LifecycleServiceServicer_to_server(servicer, server):
                     servicer.SetLegalHold,
                     request_deserializer=rearview_dot_v1_dot_lifecycle__pb2.SetLegalHoldRequest.FromString,
                     response_serializer=google_dot_protobuf_dot_empty__pb2.Empty.SerializeToString,
+            ),
+            'ListLegalHolds': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListLegalHolds,
+                    request_deserializer=rearview_dot_v1_dot_lifecycle__pb2.ListLegalHoldsRequest.FromString,
+                    response_serializer=rearview_dot_v1_dot_lifecycle__pb2.ListLegalHoldsResponse.SerializeToString,
             ),
             'ListModelGenerations': grpc.unary_unary_rpc_method_handler(
                     servicer.ListModelGenerations,
@@ -369,6 +386,33 @@ class LifecycleService:
             '/rearview.internal.v1.LifecycleService/SetLegalHold',
             rearview_dot_v1_dot_lifecycle__pb2.SetLegalHoldRequest.SerializeToString,
             google_dot_protobuf_dot_empty__pb2.Empty.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListLegalHolds(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/rearview.internal.v1.LifecycleService/ListLegalHolds',
+            rearview_dot_v1_dot_lifecycle__pb2.ListLegalHoldsRequest.SerializeToString,
+            rearview_dot_v1_dot_lifecycle__pb2.ListLegalHoldsResponse.FromString,
             options,
             channel_credentials,
             insecure,

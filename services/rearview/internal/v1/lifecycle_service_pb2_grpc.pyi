@@ -44,6 +44,8 @@ class LifecycleServiceStub:
     """As in the public API."""
     SetLegalHold: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.SetLegalHoldRequest, _empty_pb2.Empty]
     """As in the public API."""
+    ListLegalHolds: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.ListLegalHoldsRequest, _lifecycle_pb2.ListLegalHoldsResponse]
+    """As in the public API."""
     ListModelGenerations: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.ListModelGenerationsRequest, _lifecycle_pb2.ListModelGenerationsResponse]
     """As in the public API."""
     StartReembedding: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.StartReembeddingRequest, _lifecycle_pb2.Operation]
@@ -71,6 +73,8 @@ class LifecycleServiceAsyncStub(LifecycleServiceStub):
     Rehydrate: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.RehydrateRequest, _lifecycle_pb2.Operation]  # type: ignore[assignment]
     """As in the public API."""
     SetLegalHold: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.SetLegalHoldRequest, _empty_pb2.Empty]  # type: ignore[assignment]
+    """As in the public API."""
+    ListLegalHolds: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.ListLegalHoldsRequest, _lifecycle_pb2.ListLegalHoldsResponse]  # type: ignore[assignment]
     """As in the public API."""
     ListModelGenerations: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.ListModelGenerationsRequest, _lifecycle_pb2.ListModelGenerationsResponse]  # type: ignore[assignment]
     """As in the public API."""
@@ -126,6 +130,14 @@ class LifecycleServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _lifecycle_pb2.SetLegalHoldRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_empty_pb2.Empty, _abc.Awaitable[_empty_pb2.Empty]]:
+        """As in the public API."""
+
+    @_abc_1.abstractmethod
+    def ListLegalHolds(
+        self,
+        request: _lifecycle_pb2.ListLegalHoldsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_lifecycle_pb2.ListLegalHoldsResponse, _abc.Awaitable[_lifecycle_pb2.ListLegalHoldsResponse]]:
         """As in the public API."""
 
     @_abc_1.abstractmethod

@@ -33,3 +33,10 @@ LIMIT 1
 
 -- name: hold_of_namespace
 SELECT hold_id FROM legal_hold WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s ORDER BY hold_id LIMIT 1
+
+-- name: standing
+SELECT h.hold_id, n.name, h.scope, h.target, h.principal, h.created_at
+FROM legal_hold h JOIN namespace n ON n.tenant_id = h.tenant_id AND n.namespace_id = h.namespace_id
+WHERE h.tenant_id = %(tenant_id)s AND (%(namespace_id)s::uuid IS NULL OR h.namespace_id = %(namespace_id)s::uuid)
+  AND (%(after_time)s::timestamptz IS NULL OR (h.created_at, h.hold_id) < (%(after_time)s::timestamptz, %(after_id)s::uuid))
+ORDER BY h.created_at DESC, h.hold_id DESC LIMIT %(limit)s::int
