@@ -13,12 +13,12 @@ from tests.support.supervised_stack import ROOT, environment
 TIMEOUT_SECONDS = 240
 
 
-def rearview(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command with REARVIEW_HOME set to a data folder."""
+def rearview(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command with REARVIEW_HOME set to a data folder, and further variables."""
     return subprocess.run(
         [sys.executable, "-m", "rearview.cli", *arguments],
         cwd=ROOT,
-        env=environment(REARVIEW_HOME=str(folder)),
+        env=environment(REARVIEW_HOME=str(folder), **variables),
         capture_output=True,
         text=True,
         check=False,

@@ -13,6 +13,7 @@ import typer
 from rearview.cli import (
     append_command,
     audit_command,
+    backup_commands,
     bench_commands,
     calibrate_command,
     dead_letter_commands,
@@ -28,6 +29,7 @@ from rearview.cli import (
     mcp_command,
     memory_commands,
     namespace_commands,
+    restore_command,
     stack_commands,
     tiers_command,
 )
@@ -45,6 +47,7 @@ demo_command.register(app)
 append_command.register(app)
 memory_commands.register(app)
 forget_commands.register(app)
+restore_command.register(app)
 namespace_commands.register(app)
 key_commands.register(app)
 mcp_command.register(app)
@@ -55,6 +58,7 @@ bench_commands.register(app)
 tiers_command.register(app)
 audit_command.register(app)
 exchange_commands.register(app)
+backup_commands.register(app)
 generations_commands.register(app)
 hold_commands.register(app)
 dead_letter_commands.register(app)

@@ -1,4 +1,4 @@
-"""Commands that forget: `rearview forget`, `receipt`, `restore`."""
+"""Commands that forget: `rearview forget`, `receipt`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
     app.command()(forget)
     app.command()(receipt)
-    app.command()(restore)
 
 
 def forget(
@@ -74,7 +73,7 @@ def forget(
             forgotten = client.forget(
                 **target, confirmation_token=would_go.confirmation_token, reason=reason, skip_grace_period=now
             )
-    _print(would_go if preview else forgotten, as_json)
+    print_receipt(would_go if preview else forgotten, as_json)
 
 
 def receipt(
@@ -96,26 +95,9 @@ def receipt(
     """
     with connected(gateway, data_dir, as_json=as_json) as client:
         found = _waited(client, name, wait)
-    _print(found, as_json)
+    print_receipt(found, as_json)
     if wait and _state(found) != "verified":
         raise typer.Exit(1)
-
-
-def restore(
-    name: ReceiptArgument,
-    gateway: GatewayOption = None,
-    data_dir: DataDirOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Take a forget back; possible until it is purged.
-
-    Example:
-
-      rearview restore 019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b
-    """
-    with connected(gateway, data_dir, as_json=as_json) as client:
-        found = client.restore(name)
-    _print(found, as_json)
 
 
 def _agreed(would_go: forget_pb2.ForgetReceipt) -> bool:
@@ -138,7 +120,8 @@ def _state(receipt: forget_pb2.ForgetReceipt) -> str:
     return messages.ForgetState.Name(receipt.state).removeprefix(_SHORT).lower()
 
 
-def _print(receipt: forget_pb2.ForgetReceipt, as_json: bool) -> None:
+def print_receipt(receipt: forget_pb2.ForgetReceipt, as_json: bool) -> None:
+    """Print a receipt: for a person, or as one JSON object."""
     if as_json:
         print_json(as_dict(receipt) | {"state": "preview" if receipt.preview else _state(receipt)})
         return

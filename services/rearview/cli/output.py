@@ -56,5 +56,6 @@ def failures(as_json: bool) -> Iterator[None]:
     except (StackError, RearviewError, ValueError) as error:
         err.print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)
         if as_json:
-            print_json({"error": str(error)})
+            reason = getattr(error, "reason", None)
+            print_json({"error": str(error)} | ({"reason": reason} if reason else {}))
         raise typer.Exit(1) from error

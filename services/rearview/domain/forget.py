@@ -103,6 +103,16 @@ class ForgetExpired:
     rule: FallRule | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ForgetReplayed:
+    """What an earlier forget took, as the tombstone ledger says, in a database that knows of some of it: what is there
+    of these memories and events, and everything derived from them. `session_id` is set when a whole session went."""
+
+    memory_ids: tuple[UUID, ...]
+    event_ids: tuple[UUID, ...]
+    session_id: str = ""
+
+
 ForgetTarget = (
     ForgetExpired
     | ForgetMemories
@@ -112,6 +122,7 @@ ForgetTarget = (
     | ForgetSubject
     | ForgetLastTurns
     | ForgetQuery
+    | ForgetReplayed
 )
 
 
@@ -186,6 +197,8 @@ def target_parts(target: ForgetTarget) -> Sequence[str]:
         return [kind, *sorted(map(str, target.memory_ids))]
     if isinstance(target, ForgetEvents):
         return [kind, *sorted(map(str, target.events))]
+    if isinstance(target, ForgetReplayed):
+        return [kind, target.session_id, *sorted(map(str, (*target.memory_ids, *target.event_ids)))]
     if isinstance(target, ForgetExpired):
         return [kind, *sorted(map(str, target.memory_ids)), target.now.isoformat()]
     if isinstance(target, ForgetSession):

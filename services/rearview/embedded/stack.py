@@ -6,16 +6,18 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from rearview.adapters.postgres.provision import Provision, provision
 from rearview.embedded import environment
+from rearview.embedded.backup.marker import refuse_unfinished_restore
 from rearview.embedded.bootstrap import ensure_tenant
 from rearview.embedded.child_process import OnLine
 from rearview.embedded.endpoints import Endpoints
 from rearview.embedded.environment import ServicePorts, StackAddresses
+from rearview.embedded.errors import StackError
 from rearview.embedded.folder_lock import FolderLock
 from rearview.embedded.log_rotation import RotatingLog
 from rearview.embedded.paths import DataFolder
@@ -43,6 +45,8 @@ PORT_NEEDS = (
     *(PortNeed(f"{service}_metrics") for service in SERVICES),
 )
 
+Work = Callable[[], Coroutine[None, None, None]]
+"""What a stack is started for, where it is not to stay."""
 OnEvent = Callable[[StackStatus, ProcessStatus | None], None]
 """Receives the whole status and the process that changed; None when the stack as a whole did."""
 
@@ -68,11 +72,13 @@ class Stack:
         self._policy = policy
         self._status = StackStatus(supervisor_pid=os.getpid())
 
-    async def run(self) -> None:
-        """Start the stack, keep it alive until SIGTERM or SIGINT, stop it in order.
+    async def run(self, work: Work | None = None) -> None:
+        """Start the stack, keep it alive until SIGTERM or SIGINT, stop it in order. With `work` it lives until that is
+        done, and what the work raises leaves it.
 
         Raises:
             AlreadyRunning: another supervisor holds the folder.
+            RestoreUnfinished: a restore into the folder is to be ended first; its own work may run.
             StackError: the stack could not start; whatever had started is stopped again.
         """
         self._folder.create()
@@ -81,16 +87,18 @@ class Stack:
             records = ProcessRecords(self._folder.process_records)
             self._tell(StackState.STARTING)
             try:
+                if work is None:
+                    refuse_unfinished_restore(self._folder)
                 left = await asyncio.to_thread(records.stop_leftovers)
                 if left:
                     self._note(f"stopped what an earlier supervisor left running: {', '.join(left)}")
                 with allocate(PORT_NEEDS, self._folder.ports_file) as ports:
-                    await self._supervise(self._plan(ports), records)
+                    await self._supervise(self._plan(ports), records, work)
             except BaseException as error:
                 self._tell(StackState.FAILED, str(error) or type(error).__name__)
                 raise
 
-    async def _supervise(self, specs: list[Spec], records: ProcessRecords) -> None:
+    async def _supervise(self, specs: list[Spec], records: ProcessRecords, work: Work | None) -> None:
         supervisor = Supervisor(
             specs,
             log_folder=self._folder.logs,
@@ -113,7 +121,7 @@ class Stack:
                 failure = starting.exception()
                 if failure is None:
                     self._tell(StackState.READY)
-                    await stop_requested.wait()
+                    failure = await _done_or_stopped(work, stopping)
         finally:
             starting.cancel()
             stopping.cancel()
@@ -222,3 +230,18 @@ class Stack:
         moment = datetime.now(UTC).isoformat(timespec="milliseconds")
         with contextlib.suppress(OSError):
             self._log.write(f"{moment} {text}\n".encode())
+
+
+async def _done_or_stopped(work: Work | None, stopping: asyncio.Task[bool]) -> BaseException | None:
+    """Wait for the work's end, or for a signal; return why the work did not come to its end."""
+    if work is None:
+        await stopping
+        return None
+    working = asyncio.create_task(work())
+    await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    if working.done():
+        return working.exception()
+    working.cancel()
+    with contextlib.suppress(asyncio.CancelledError, Exception):
+        await working
+    return StackError("stopped on the way")

@@ -21,6 +21,7 @@ from rearview.adapters.postgres.erasure_check import PostgresErasureCheck
 from rearview.adapters.postgres.expiry import PostgresExpiry
 from rearview.adapters.postgres.job_policy import JobPolicy
 from rearview.adapters.postgres.jobs import ProcrastinateJobQueue
+from rearview.adapters.postgres.ledger_replay import PostgresLedgerReplay
 from rearview.adapters.postgres.legal_holds import PostgresLegalHolds
 from rearview.adapters.postgres.namespace_erasure import PostgresNamespaceErasure
 from rearview.adapters.postgres.operations import PostgresOperations
@@ -57,6 +58,7 @@ from rearview.lifecycle.measure import PlatformMeasures
 from rearview.lifecycle.operations import OperationWork
 from rearview.lifecycle.purge import Purger
 from rearview.lifecycle.reembed import Reembedder, ReembedRules
+from rearview.lifecycle.replay_ledger import LedgerReplayer
 from rearview.lifecycle.round_schedule import Round, RoundSchedule
 from rearview.lifecycle.seal_audit import AuditSealer, SealRules
 from rearview.lifecycle.servicer import LifecycleServicer
@@ -188,6 +190,17 @@ async def open_tiers(
             cold.objects,
             expirer,
         )
+
+
+@asynccontextmanager
+async def open_replayer(config: LifecycleConfig, owner_url: str) -> AsyncIterator[LedgerReplayer]:
+    """Open the stores and yield what replays a tombstone ledger; `owner_url` is of the database's owner."""
+    clock = SystemClock()
+    async with (
+        Database(owner_url, max_connections=2, prepares=config.prepared_statements) as database,
+        open_tiers(config, database, clock) as tiers,
+    ):
+        yield LedgerReplayer(PostgresLedgerReplay(database), tiers.rehydrator, clock)
 
 
 def job_work(

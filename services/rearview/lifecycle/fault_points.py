@@ -67,6 +67,9 @@ REEMBED_POINTS = (
 )
 """Between the steps of a re-embedding; those of a rewrite lie in it, too."""
 
+RESTORE_POINTS = ("restore.marked", "restore.database_loaded", "restore.objects_loaded", "restore.replayed")
+"""Between the steps of a restore from a backup."""
+
 
 class FaultPoints:
     """Ends the process at one point, if one is named; the configuration of a test names it, no other does."""

@@ -1,10 +1,10 @@
 """The entry point of migrations, for the command and for programs."""
 
-from rearview.adapters.postgres.schema import Progress, apply_schema, pending_changes
+from rearview.adapters.postgres.schema import Progress, apply_schema, known_changes, pending_changes
 from rearview.adapters.postgres.schema_changes import Phase
 from rearview.adapters.postgres.schema_preconditions import MigrationFailed
 
-__all__ = ["MigrationFailed", "Phase", "migrate", "pending_migrations"]
+__all__ = ["MigrationFailed", "Phase", "known_migrations", "migrate", "pending_migrations"]
 
 LOCK_TIMEOUT_SECONDS = 600.0
 
@@ -33,6 +33,11 @@ def migrate(
         wait_seconds=wait_seconds,
         lock_timeout_seconds=lock_timeout_seconds,
     )
+
+
+def known_migrations() -> tuple[str, ...]:
+    """Return the names of all changes that this version knows; a database with others is of a later version."""
+    return known_changes()
 
 
 def pending_migrations(url: str) -> tuple[str, ...]:

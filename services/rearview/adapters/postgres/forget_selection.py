@@ -24,6 +24,7 @@ from rearview.domain.forget import (
     ForgetLastTurns,
     ForgetMemories,
     ForgetQuery,
+    ForgetReplayed,
     ForgetSelection,
     ForgetSession,
     ForgetSubject,
@@ -61,7 +62,8 @@ class Doomed:
 
 @dataclass(frozen=True, slots=True)
 class _Roots:
-    """What a target names itself: memories that go whole, turns, and the field of the request that says so."""
+    """What a target names itself: memories that go whole, turns, and the field of the request that says so; without
+    a field any number may go."""
 
     field: str
     memory_ids: frozenset[UUID]
@@ -85,6 +87,9 @@ async def find_doomed(connection: Connection, scope: Scope, target: ForgetTarget
         doomed = await _of_expired(connection, scope, target)
     elif isinstance(target, ForgetQuery):
         doomed = await _of_memories(connection, scope, target.found) if target.found else Doomed((), (), ())
+    elif isinstance(target, ForgetReplayed):
+        doomed = await _of_roots(connection, scope, lambda: _still_there(connection, scope, target))
+        doomed = replace(doomed, whole_session=target.session_id)
     else:
         doomed = await _of_roots(connection, scope, lambda: _roots(connection, scope, target))
     doomed = await _with_derived(connection, scope, doomed)
@@ -176,11 +181,18 @@ async def _named_events(connection: Connection, scope: Scope, target: ForgetEven
     return _Roots("events", frozenset(), event_ids)
 
 
+async def _still_there(connection: Connection, scope: Scope, target: ForgetReplayed) -> _Roots:
+    memory_ids = await _ids(connection, "memories_there", scope, memory_ids=list(target.memory_ids))
+    place = {**place_of(scope), "event_ids": list(target.event_ids)}
+    events = await (await connection.execute(SQL["events_by_id"], place)).fetchall()
+    return _Roots("", frozenset(memory_ids), frozenset(event_id for _, event_id in events))
+
+
 async def _of_roots(connection: Connection, scope: Scope, find: Callable[[], Awaitable[_Roots]]) -> Doomed:
     locked: set[str] = set()
     for _ in range(_MOST_ATTEMPTS):
         roots = await find()
-        if max(len(roots.memory_ids), len(roots.event_ids)) > MAX_SELECTED:
+        if roots.field and max(len(roots.memory_ids), len(roots.event_ids)) > MAX_SELECTED:
             raise invalid_field(
                 roots.field, f"selects more than {MAX_SELECTED} memories or turns; forget them in smaller parts"
             )

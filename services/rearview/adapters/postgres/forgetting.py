@@ -33,6 +33,7 @@ from rearview.domain.forget import (
     DEFAULT_GRACE_PERIOD,
     Forget,
     ForgetReceipt,
+    ForgetReplayed,
     ForgetSelection,
     ForgetState,
     ForgetTarget,
@@ -40,6 +41,7 @@ from rearview.domain.forget import (
 from rearview.domain.ids import new_id
 from rearview.domain.names import MemoryName, SessionName
 from rearview.domain.principal import Scope
+from rearview.domain.tombstone_ledger import ForgetEntry
 from rearview.ports.forgetting import Forgotten, ForgottenTurns
 from rearview.ports.working_memory import SessionKey
 
@@ -77,10 +79,49 @@ class PostgresForgetting:
                     confirm(doomed.selection)
                 doomed, cut = await self._tombstone(connection, scope, receipt_id, doomed, now)
                 await _revive_repetitions(connection, scope, doomed)
-                await _keep_receipt(connection, scope, command, receipt_id, doomed, cut, now)
+                purge_after = await _purge_after(connection, scope, command, now)
+                await _keep_receipt(
+                    connection, scope, command, receipt_id, doomed, cut, now=now, at=now, purge_after=purge_after
+                )
             receipt = await _read_receipt(connection, scope.tenant_id, receipt_id)
             turns = await _turns(connection, scope.tenant_id, receipt_id)
         return Forgotten(receipt, turns)
+
+    async def replay(self, scope: Scope, entry: ForgetEntry, *, now: datetime) -> None:
+        """Forget once more, under the same receipt, what a forget took that this database does not know of; see
+        `LedgerReplay.forget`."""
+        target = ForgetReplayed(entry.memory_ids, entry.event_ids, entry.session_id)
+        command = Forget(scope.namespace, target, reason="replayed from the tombstone ledger")
+        async with self._database.transaction(scope.tenant_id) as connection:
+            doomed = await find_doomed(connection, scope, target)
+            doomed, cut = await self._tombstone(connection, scope, entry.receipt_id, doomed, now)
+            await _revive_repetitions(connection, scope, doomed)
+            named = replace(
+                doomed,
+                memory_ids=tuple(sorted({*doomed.memory_ids, *entry.memory_ids})),
+                event_ids=tuple(sorted({*doomed.event_ids, *entry.event_ids})),
+            )
+            # What was stored after the backup is not there, but an import might still bring it.
+            place = {**place_of(scope), "receipt_id": entry.receipt_id, "now": entry.at}
+            for kind, ids in (("memory", named.memory_ids), ("event", named.event_ids)):
+                await connection.execute(_SQL["keep_tombstones"], {**place, "kind": kind, "ids": list(ids)})
+            purge_after = entry.purge_after
+            if entry.state is ForgetState.TOMBSTONED and purge_after > entry.at:
+                # Time to set anew what the backup does not know of: legal holds.
+                purge_after = max(purge_after, now + DEFAULT_GRACE_PERIOD)
+            elif entry.state is not ForgetState.TOMBSTONED:
+                purge_after = min(purge_after, now)
+            await _keep_receipt(
+                connection,
+                scope,
+                command,
+                entry.receipt_id,
+                named,
+                cut,
+                now=now,
+                at=entry.at,
+                purge_after=purge_after,
+            )
 
     async def receipt(self, tenant_id: UUID, receipt_id: UUID) -> ForgetReceipt:
         """Return a receipt; see `Forgetting.receipt`."""
@@ -201,6 +242,13 @@ async def _revive_repetitions(connection: Connection, scope: Scope, doomed: Doom
         await enqueue_index(connection, scope.tenant_id, scope.namespace_id, session_id)
 
 
+async def _purge_after(connection: Connection, scope: Scope, command: Forget, now: datetime) -> datetime:
+    if command.skip_grace_period:
+        return now
+    row = await (await connection.execute(_SQL["grace_period"], place_of(scope))).fetchone()
+    return now + (row[0] if row else DEFAULT_GRACE_PERIOD)
+
+
 async def _keep_receipt(
     connection: Connection,
     scope: Scope,
@@ -208,11 +256,11 @@ async def _keep_receipt(
     receipt_id: UUID,
     doomed: Doomed,
     cut: CutTurns,
+    *,
     now: datetime,
+    at: datetime,
+    purge_after: datetime,
 ) -> None:
-    grace = await connection.execute(_SQL["grace_period"], place_of(scope))
-    row = await grace.fetchone()
-    purge_after = now if command.skip_grace_period else now + (row[0] if row else DEFAULT_GRACE_PERIOD)
     await connection.execute(
         _SQL["keep_receipt"],
         {
@@ -224,7 +272,7 @@ async def _keep_receipt(
             "session_id": doomed.whole_session,
             "memory_ids": list(doomed.memory_ids),
             "event_ids": list(doomed.event_ids),
-            "now": now,
+            "now": at,
             "purge_after": purge_after,
             "cut": Jsonb(cut.links),
             "stale_units": list(doomed.stale),

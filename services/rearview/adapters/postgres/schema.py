@@ -67,6 +67,11 @@ def apply_schema(
         return tuple(done)
 
 
+def known_changes() -> tuple[str, ...]:
+    """Return the names of all changes that this code knows."""
+    return tuple(change.change_id for change in (*job_queue_changes(), *own_changes()))
+
+
 def pending_changes(url: str, *, wait_seconds: float = 0.0) -> tuple[str, ...]:
     """Return the names of the changes that a database lacks; changes nothing.
 
@@ -74,12 +79,11 @@ def pending_changes(url: str, *, wait_seconds: float = 0.0) -> tuple[str, ...]:
         MigrationFailed: the server or the role does not allow looking.
     """
     with _connection(url, wait_seconds) as connection, _failures_of("the ledger of migrations"):
-        known = [change.change_id for change in (*job_queue_changes(), *own_changes())]
         found = connection.execute("SELECT to_regclass(%s)", [f"public.{LEDGER_TABLE}"]).fetchone()
         if found is None or found[0] is None:
-            return tuple(known)
+            return known_changes()
         applied = {row[0] for row in connection.execute("SELECT migration_id FROM public._yoyo_migration")}
-    return tuple(change for change in known if change not in applied)
+    return tuple(change for change in known_changes() if change not in applied)
 
 
 @contextmanager

@@ -267,6 +267,10 @@ WHERE e.tenant_id = %(tenant_id)s AND e.namespace_id = %(namespace_id)s AND e.se
       ORDER BY u.sequence DESC LIMIT %(count)s) u)
 LIMIT %(limit)s
 
+-- name: memories_there
+SELECT memory_id FROM memory
+WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_id = ANY (%(memory_ids)s) AND state <> 4
+
 -- name: events_by_id
 SELECT e.session_id, e.event_id FROM event e
 WHERE e.tenant_id = %(tenant_id)s AND e.namespace_id = %(namespace_id)s AND e.event_id = ANY (%(event_ids)s) AND NOT e.tombstoned

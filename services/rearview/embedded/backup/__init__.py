@@ -1,0 +1,1 @@
+"""Backups of a whole stack: taken while it runs, checked, and restored into an empty data folder."""
