@@ -16,6 +16,9 @@ from rearview.domain.text import Entity, EntityType, Intent, Sentiment
 
 SQL = load_queries("memory_rows")
 
+# A recall makes hundreds of them.
+_ENTITY_TYPES = {one.value: one for one in EntityType}
+
 
 async def read_memories(
     connection: Connection, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]
@@ -125,7 +128,8 @@ def memory_of(row: Mapping[str, Any]) -> Memory:
         labels=row["labels"],
         metadata=row["metadata"],
         entities=tuple(
-            Entity(EntityType(entity["type"]), entity["text"], entity["canonical"], 0, 0) for entity in row["entities"]
+            Entity(_ENTITY_TYPES[entity["type"]], entity["text"], entity["canonical"], 0, 0)
+            for entity in row["entities"]
         ),
         intent=Intent(row["intent"]),
         sentiment=Sentiment(row["valence"], row["intensity"]),
