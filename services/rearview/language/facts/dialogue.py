@@ -42,7 +42,7 @@ _CONTRAST = re.compile(
     re.IGNORECASE,
 )
 TAKEN_BACK = re.compile(
-    r"[,，.。!！—-]+\s*(?=(?:啊|哦|呃|额|等等|哎)*[,，]?\s*(?:不对|(?:我)?说错了|口误)[,，。.\s]"
+    r"(?<![,，.。!！—-])[,，.。!！—-]++\s*+(?=(?:啊|哦|呃|额|等等|哎)*[,，]?\s*(?:不对|(?:我)?说错了|口误)[,，。.\s]"
     r"|(?:oh |oops |sorry )?(?:no,? wait|wait,? no|scratch that|correction|i mean)[,，.:\s])",
     re.IGNORECASE,
 )
