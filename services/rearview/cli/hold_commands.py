@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from rearview.cli.connection import GatewayOption, connected
+from rearview.cli.connection import GatewayOption, NamespaceOption, connected
 from rearview.cli.memory_texts import as_dict
 from rearview.cli.output import DataDirOption, JsonOption, err, out, print_json
 from rearview.cli.times import shown
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 commands = typer.Typer(name="holds", help="Set, lift and list legal holds.", no_args_is_help=True)
 
-NamespaceOption = Annotated[str, typer.Option("--namespace", "-n", help="The namespace.")]
 NameArgument = Annotated[
     str, typer.Argument(help="A memory or a session, by its full name; without one, the namespace or the subject.")
 ]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rearview.embedded.backup.errors import BackupError, NotABackup, PartDamaged, TargetExists, WrongVersion
+from rearview.embedded.backup.errors import BackupError, DiskFull, NotABackup, PartDamaged, TargetExists, WrongVersion
 from rearview.embedded.backup.files import BackupFolder, BackupSource
 from rearview.embedded.backup.manifest import DATABASE, NAME, OBJECTS, Manifest, Part
 
@@ -99,3 +99,14 @@ def write_twice(folder: BackupFolder) -> None:
     for _ in range(2):
         with folder.part(DATABASE) as write:
             write(b"half")
+
+
+def test_a_full_disk_is_named_and_nothing_is_left(tmp_path: Path) -> None:
+    with (
+        pytest.raises(DiskFull, match="no space left"),
+        BackupFolder(tmp_path / "backup") as folder,
+        folder.part(DATABASE),
+        Path("/dev/full").open("wb", buffering=0) as full,
+    ):
+        full.write(b"dump")
+    assert list(tmp_path.iterdir()) == []

@@ -53,7 +53,8 @@ def numbered(statement: LiteralString) -> Statement:
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A statement with its parameters, by name. `as_dictionaries`: whether a row is one, or a tuple. `planned_anew`:
-    whether its plan is to be made for these parameters, or may be the one that the connection has for any."""
+    whether its plan, and those of the statements beside it, is to be made for these parameters, or may be the one that
+    the connection has for any."""
 
     statement: Statement
     parameters: Mapping[str, Any]

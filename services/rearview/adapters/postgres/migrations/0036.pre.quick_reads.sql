@@ -6,8 +6,7 @@ ALTER INDEX event_by_band SET (fastupdate = off);
 ALTER INDEX memory_by_entity SET (fastupdate = off);
 SELECT gin_clean_pending_list(i) FROM unnest(ARRAY['event_raw_keywords', 'event_by_band', 'memory_by_entity']::regclass[]) AS i;
 
-CREATE FUNCTION rearview_index_keywords_at_once(p_ordinal smallint) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+CREATE FUNCTION rearview_index_keywords_at_once(p_ordinal smallint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE v_index regclass;
 BEGIN
   FOR v_index IN
@@ -73,23 +72,28 @@ END $$;
 SELECT '[1]'::halfvec;
 
 -- Units near a vector, for the writer to compare with what was just said: what says the same lies close enough for a short
--- walk through the index to find, a fifth of recall's. Exact where that is quicker still.
+-- walk through the index to find, with a fifth of recall's ef_search. Exact where that is quicker: in a small namespace,
+-- and where it has a small share of the table, since the index would mostly lead to others' units.
 CREATE FUNCTION rearview_near_units(p_ordinal smallint, p_tenant uuid, p_namespace uuid, p_vector halfvec, p_limit int)
 RETURNS TABLE (unit_id uuid) LANGUAGE plpgsql STABLE
 SET hnsw.ef_search = 80 SET hnsw.iterative_scan = relaxed_order SET plan_cache_mode = force_custom_plan AS $$
-DECLARE v_units bigint; v_chinese bigint; v_english bigint; v_list record;
+DECLARE v_units bigint; v_chinese bigint; v_english bigint; v_list record; v_exact boolean;
 BEGIN
   IF p_vector IS NULL OR p_limit <= 0 THEN RETURN; END IF;
   SELECT s.units, s.chinese_units, s.english_units INTO v_units, v_chinese, v_english
   FROM namespace_statistics s WHERE s.tenant_id = p_tenant AND s.namespace_id = p_namespace;
+  v_units := coalesce(v_units, 0);
+  v_chinese := coalesce(v_chinese, 0);
   FOR v_list IN
-    SELECT * FROM (VALUES ('zh', coalesce(v_chinese, 0)), ('other', greatest(coalesce(v_english, 0), coalesce(v_units, 0) - coalesce(v_chinese, 0)))) AS l (language, units)
+    SELECT l.language, l.units FROM (VALUES
+      ('zh', v_chinese), ('other', greatest(coalesce(v_english, 0), v_units - v_chinese))) AS l (language, units)
   LOOP
+    v_exact := v_list.units <= 1000 OR v_list.units <= 50000 AND v_list.units < 0.02 * (
+      SELECT c.reltuples FROM pg_class c WHERE c.oid = format('search_unit_%s_place_%s', p_ordinal, v_list.language)::regclass);
     RETURN QUERY EXECUTE format(
-      'SELECT n.unit_id FROM rearview_nearest_%1$s_%2$s($1, $2, $3, ''{0}''::int2[], NULL::uuid[], $4,'
-      ' $5 <= 1000 OR $5 <= 50000 AND rearview_exact_is_quicker(''search_unit_%2$s_place_%1$s'', greatest($5, 10001))) n',
+      'SELECT n.unit_id FROM rearview_nearest_%s_%s($1, $2, $3, ''{0}''::int2[], NULL::uuid[], $4, $5) n',
       v_list.language, p_ordinal)
-      USING p_tenant, p_namespace, p_vector, p_limit, v_list.units;
+      USING p_tenant, p_namespace, p_vector, p_limit, v_exact;
   END LOOP;
 END $$;
 REVOKE ALL ON FUNCTION rearview_near_units(smallint, uuid, uuid, halfvec, int) FROM PUBLIC;

@@ -28,7 +28,8 @@ WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.me
 SELECT count(*) FROM (
   SELECT FROM event
   WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
-    AND uuid_hash(namespace_id) = uuid_hash(%(namespace_id)s) AND created_at <= %(cutoff)s AND NOT tombstoned AND outcome <> 1 AND rearview_event_hold(tenant_id, namespace_id, event_id) IS NULL
+    AND uuid_hash(namespace_id) = uuid_hash(%(namespace_id)s) AND created_at <= %(cutoff)s
+    AND NOT tombstoned AND outcome <> 1 AND rearview_event_hold(tenant_id, namespace_id, event_id) IS NULL
   LIMIT %(limit)s) e
 
 -- The oldest first. What is forgotten is left to its purge.
@@ -36,7 +37,8 @@ SELECT count(*) FROM (
 DELETE FROM event e USING (
   SELECT event_id FROM event
   WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s
-    AND uuid_hash(namespace_id) = uuid_hash(%(namespace_id)s) AND created_at <= %(cutoff)s AND NOT tombstoned AND outcome <> 1 AND rearview_event_hold(tenant_id, namespace_id, event_id) IS NULL
+    AND uuid_hash(namespace_id) = uuid_hash(%(namespace_id)s) AND created_at <= %(cutoff)s
+    AND NOT tombstoned AND outcome <> 1 AND rearview_event_hold(tenant_id, namespace_id, event_id) IS NULL
   ORDER BY created_at, event_id LIMIT %(limit)s FOR UPDATE SKIP LOCKED) old
 WHERE e.tenant_id = %(tenant_id)s AND e.namespace_id = %(namespace_id)s AND e.event_id = old.event_id
 RETURNING e.event_id, e.session_id, e.speaker
