@@ -9,7 +9,7 @@ PROTOS := $(sort $(shell cd protos && find . -name '*.proto' | sed 's|^\./||'))
 SERVICE_PROTOS := $(sort $(shell cd protos && grep -rl '^service ' . | sed 's|^\./||'))
 GOOGLE_PROTOS = $(shell $(BIN)/python -c "import google.api, pathlib; print(pathlib.Path(google.api.__path__[0]).parents[1])")
 
-.PHONY: help venv demo test faults fuzz exchange-memory check check-security up down bench protos isolation chart chart-tools check-chart check-monitoring images e2e-containers loadtest loadtest-tools overload clean
+.PHONY: help venv demo test faults fuzz exchange-memory check check-security up down bench bench-peers protos isolation chart chart-tools check-chart check-monitoring images e2e-containers loadtest loadtest-tools overload clean
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -137,10 +137,36 @@ loadtest: loadtest-tools ## Put the running stack under load; SCENARIO is smoke,
 overload: venv ## Offer the running stack four times what it can answer, and hold it against its limits.
 	PYTHONPATH=. $(BIN)/python -m loadtest.overload
 
-bench: venv ## Measure append, ingest and recall on this machine; `rearview bench --help` has larger sizes.
-	$(BIN)/rearview bench append --memories 500
-	$(BIN)/rearview bench ingest --memories 1000
-	$(BIN)/rearview bench recall --memories 2000 --queries 300
+# What users would pick instead, each in an environment of its own: they pin what the product pins otherwise.
+BENCH_PEERS ?= langgraph mem0 hindsight
+BENCH_ENVIRONMENTS := .bench-venvs
+$(BENCH_ENVIRONMENTS)/%/.done: loadtest/bench/requirements/%.txt
+	@echo "Installing $* into $(@D) ..."
+	@rm -rf $(@D) && $(PYTHON) -m venv $(@D)
+	@$(@D)/bin/pip install --quiet --requirement $<
+	@if [ $* = mem0 ]; then $(@D)/bin/pip install --quiet loadtest/bench/spacy_model; fi
+	@touch $@
+
+bench-peers: $(foreach peer,$(BENCH_PEERS),$(BENCH_ENVIRONMENTS)/$(peer)/.done)
+
+$(VENV)/.bench: $(VENV)/.product
+	@$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[embedded,bench]'
+	@touch $@
+
+# Minutes with these defaults; loadtest/README.md says what each variable does and costs.
+BENCH_FOLDER ?= build/bench
+BENCH_SIZES ?= 1000
+BENCH_ALONE ?= recall recall8 append ingest cache tiers
+BENCH_PEER_MEMORIES ?= 1000
+BENCH_ROUNDS ?= 3
+BENCH_LOCOMO ?=
+BENCH_CORRECTIONS ?=
+BENCH_MADIAL ?=
+bench: $(VENV)/.bench bench-peers ## Measure Rearview by size and beside its peers, one report with plots; BENCH_* say what.
+	PYTHONPATH=services:. $(BIN)/python -m loadtest.bench --folder $(BENCH_FOLDER) --sizes "$(BENCH_SIZES)" \
+	  --alone "$(BENCH_ALONE)" --peers "$(BENCH_PEERS)" --peer-memories $(BENCH_PEER_MEMORIES) --rounds $(BENCH_ROUNDS) \
+	  --locomo "$(BENCH_LOCOMO)" --corrections "$(BENCH_CORRECTIONS)" --madial "$(BENCH_MADIAL)"
+	PYTHONPATH=. $(BIN)/python -m loadtest.bench.plots $(BENCH_FOLDER)
 
 clean: ## Remove what the targets above made, except data under .rearview.
-	rm -rf $(VENV) .venv-chart .venv-loadtest build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-chart $(BENCH_ENVIRONMENTS) .venv-loadtest build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
