@@ -54,6 +54,7 @@ class Rival:
                 stdout=subprocess.PIPE,
                 stderr=output,
                 text=True,
+                start_new_session=True,  # Linux shares processors out among sessions: all servers have one
             )
         self._log = log
 
@@ -120,6 +121,7 @@ def embedding_endpoint(models: Path) -> Iterator[tuple[str, int]]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
     try:
         url = process.stdout.readline().strip() if process.stdout else ""

@@ -31,6 +31,7 @@ class HindsightServer:
             env={**os.environ, **_environment(surroundings)},
             stdout=self._log,
             stderr=self._log,
+            start_new_session=True,  # as Rearview's servers have one each
         )
         self._client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=600.0)
         self._wait_until_up()
