@@ -1,7 +1,8 @@
 """LangGraph's `PostgresStore` with its vector index (HNSW, cosine), as its documentation sets it up."""
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import PutOp
@@ -14,13 +15,27 @@ CONNECTIONS = 8
 
 
 class EndpointEmbeddings(Embeddings):
-    """The endpoint's vectors, in the words of LangChain."""
+    """The endpoint's vectors, in the words of LangChain.
+
+    The store embeds what is asked by `embed_documents` too, with the prompt of a passage. A model with two prompts finds
+    half as much then, so the contender says when it asks.
+    """
 
     def __init__(self, client: EmbeddingClient) -> None:
         self._client = client
+        self._asking: ContextVar[bool] = ContextVar("asking", default=False)
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Embed texts as queries within the block, in this thread."""
+        before = self._asking.set(True)
+        try:
+            yield
+        finally:
+            self._asking.reset(before)
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        return self._client.passages(texts)
+        return self._client.queries(texts) if self._asking.get() else self._client.passages(texts)
 
     def embed_query(self, text: str) -> list[float]:
         return self._client.query(text)
@@ -31,13 +46,14 @@ class LangGraphStore:
 
     def __init__(self, surroundings: Surroundings) -> None:
         self._opened = ExitStack()
+        self._embeddings = EndpointEmbeddings(EmbeddingClient(surroundings.embeddings_url))
         self._store = self._opened.enter_context(
             PostgresStore.from_conn_string(
                 surroundings.database_url,
                 pool_config={"min_size": 1, "max_size": CONNECTIONS},
                 index={
                     "dims": DIMENSION,
-                    "embed": EndpointEmbeddings(EmbeddingClient(surroundings.embeddings_url)),
+                    "embed": self._embeddings,
                     "fields": ["text"],
                 },
             )
@@ -57,7 +73,8 @@ class LangGraphStore:
         """Nothing is left to do: what is put is indexed."""
 
     def recall(self, space: str, query: Query, k: int) -> list[list[str]]:
-        return [[hit.key] for hit in self._store.search((space,), query=query.plain(), limit=k)]
+        with self._embeddings.asking():
+            return [[hit.key] for hit in self._store.search((space,), query=query.plain(), limit=k)]
 
     def close(self) -> None:
         self._opened.close()
