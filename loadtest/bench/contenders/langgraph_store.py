@@ -17,8 +17,8 @@ CONNECTIONS = 8
 class EndpointEmbeddings(Embeddings):
     """The endpoint's vectors, in the words of LangChain.
 
-    The store embeds what is asked by `embed_documents` too, with the prompt of a passage. A model with two prompts finds
-    half as much then, so the contender says when it asks.
+    The store embeds what is asked by `embed_documents` too, with the prompt of a passage. A model with two prompts
+    finds half as much then, so the contender says when it asks.
     """
 
     def __init__(self, client: EmbeddingClient) -> None:
