@@ -5,7 +5,8 @@ Results are kept part by part in the folder: what an interrupted run has measure
 
 import argparse
 import itertools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from loadtest.bench.contest import Contest, contest
 from loadtest.bench.datasets import Dataset, locomo, made_up, madial
 from loadtest.bench.measure import idling, keeping, one_round, quality
 from loadtest.bench.own import COMMANDS, IN_BULK, measured, own_stack
-from loadtest.bench.parts import Parts
+from loadtest.bench.parts import Figures, Parts
 from loadtest.bench.report import write_report
 from loadtest.bench.rival import OWN, RIVALS, python_of
 from loadtest.bench.usage import Machine
@@ -41,10 +42,10 @@ def main() -> None:
     for name in options.peers:
         if name not in names:
             err.print(f"[bold red]SKIPPED: {name} has no environment; make bench-peers makes it[/]")
-    if len(names) > 1:
-        with contest(options.folder / "contest", names, DataFolder(options.folder / "stack")) as contenders:
-            _quality(parts, options, contenders)
-            _speed(parts, options, contenders)
+    if len(names) > 1 and (options.locomo or options.madial or options.peer_memories):
+        with own_stack(options.folder / "stack"):
+            _quality(parts, options, names)
+            _speed(parts, options, names)
     err.print(f"The report is {write_report(parts, options.folder)}")
 
 
@@ -59,49 +60,60 @@ def _alone(parts: Parts, options: argparse.Namespace) -> None:
     with own_stack(options.folder / "alone") as data_dir:
         for what, size in wanted:
 
-            def measure(what: str = what, size: int = size) -> dict[str, object]:
+            def measure(what: str = what, size: int = size) -> Figures:
                 return measured(what, size, data_dir)
 
             parts.run(f"alone-{what}-{size}", measure)
 
 
-def _quality(parts: Parts, options: argparse.Namespace, contenders: Contest) -> None:
+def _quality(parts: Parts, options: argparse.Namespace, names: Sequence[str]) -> None:
     sets: dict[str, Callable[[], Dataset]] = {}
     if options.locomo:
         sets["locomo"] = lambda: locomo(options.locomo, options.corrections)
     if options.madial:
         sets["madial-zh"] = lambda: madial(options.madial, Language.ZH)
         sets["madial-en"] = lambda: madial(options.madial, Language.EN)
-    for (called, read), name in itertools.product(sets.items(), contenders.rivals):
+    for called, read in sets.items():
+        missing = [name for name in names if parts.read(f"quality-{called}-{name}") is None]
+        if not missing:
+            continue
+        with _contest(options, called, missing) as contenders:
+            dataset = read()
+            for name in missing:
 
-        def measure(name: str = name, read: Callable[[], Dataset] = read) -> dict[str, object]:
-            with shown_steps(err) as steps:
-                return quality(contenders, name, read(), steps)
+                def measure(name: str = name, dataset: Dataset = dataset, contenders: Contest = contenders) -> Figures:
+                    with shown_steps(err) as steps:
+                        return quality(contenders, name, dataset, steps)
 
-        parts.run(f"quality-{called}-{name}", measure)
+                parts.run(f"quality-{called}-{name}", measure)
 
 
-def _speed(parts: Parts, options: argparse.Namespace, contenders: Contest) -> None:
+def _speed(parts: Parts, options: argparse.Namespace, names: Sequence[str]) -> None:
     size = options.peer_memories
     if not size:
         return
     dataset = made_up("speed", size, QUESTIONS)
     spaces: dict[str, str] = {}
-    for name in contenders.rivals:
+    with _contest(options, "speed", names) as contenders:
+        for name in names:
 
-        def kept(name: str = name) -> dict[str, object]:
-            with shown_steps(err) as steps:
-                return keeping(contenders, name, dataset, KEEPING_CLIENTS, steps)
+            def kept(name: str = name) -> Figures:
+                with shown_steps(err) as steps:
+                    return keeping(contenders, name, dataset, KEEPING_CLIENTS, steps)
 
-        spaces[name] = parts.run(f"keep-{size}-{name}", kept)["space"]
-    parts.run("idle", lambda: idling(contenders, IDLE_SECONDS))
-    for number, clients in itertools.product(range(options.rounds), CLIENTS):
+            spaces[name] = parts.run(f"keep-{size}-{name}", kept)["space"]
+        parts.run("idle", lambda: idling(contenders, IDLE_SECONDS))
+        for number, clients in itertools.product(range(options.rounds), CLIENTS):
 
-        def asked(clients: int = clients) -> dict[str, object]:
-            with shown_steps(err) as steps:
-                return one_round(contenders, spaces, dataset.asked, clients, options.round_seconds, steps)
+            def asked(clients: int = clients) -> Figures:
+                with shown_steps(err) as steps:
+                    return one_round(contenders, spaces, dataset.asked, clients, options.round_seconds, steps)
 
-        parts.run(f"speed-{size}-{clients}-{number}", asked)
+            parts.run(f"speed-{size}-{clients}-{number}", asked)
+
+
+def _contest(options: argparse.Namespace, purpose: str, names: Sequence[str]) -> AbstractContextManager[Contest]:
+    return contest(options.folder / "contest", purpose, names, DataFolder(options.folder / "stack"))
 
 
 def _options() -> argparse.Namespace:

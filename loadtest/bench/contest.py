@@ -90,11 +90,13 @@ class Contest:
 
 
 @contextmanager
-def contest(folder: Path, names: Sequence[str], stack: DataFolder) -> Iterator[Contest]:
+def contest(folder: Path, purpose: str, names: Sequence[str], stack: DataFolder) -> Iterator[Contest]:
     """Start the endpoint and the contenders, and the stack unless it runs; end with the block what was started.
 
     Args:
         folder: where their data and logs are.
+        purpose: for which they have databases of their own: what one data set leaves behind must not stand in the way
+            of the next, in the tables of those who filter after they have searched.
         names: of the contenders.
         stack: the folder of the Rearview stack.
     """
@@ -107,10 +109,12 @@ def contest(folder: Path, names: Sequence[str], stack: DataFolder) -> Iterator[C
         rivals: dict[str, Rival] = {}
         database_urls: dict[str, str] = {}
         for name in names:
-            files = folder / name
+            files = folder / purpose / name
             files.mkdir(parents=True, exist_ok=True)
             database_urls[name] = (
-                endpoints.postgres_owner_url if name == OWN else database(endpoints.postgres_superuser_url, name)
+                endpoints.postgres_owner_url
+                if name == OWN
+                else database(endpoints.postgres_superuser_url, f"{purpose}_{name}")
             )
             rival = Rival(name, files / "contender.log")
             running.callback(rival.close)

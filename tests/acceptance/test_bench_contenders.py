@@ -23,6 +23,7 @@ from rearview.embedded.endpoints import Endpoints
 from rearview.evaluation.progress import Steps
 from tests.support.supervised_stack import SupervisedStack
 
+PURPOSE = "tiny"
 SAID = {
     "D1:1": ("Anna", "I planted tulips behind the old greenhouse on Sunday."),
     "D1:2": ("Ben", "My brother repairs violins in Cremona."),
@@ -57,7 +58,7 @@ def test_what_is_kept_is_found_by_its_source(
         pytest.skip(f"SKIPPED: {name} has no environment; `make bench-peers` makes it")
     steps = Steps(Progress(disable=True))
     try:
-        with contest(tmp_path, [name], stack.folder) as contenders:
+        with contest(tmp_path, PURPOSE, [name], stack.folder) as contenders:
             found = quality(contenders, name, DATASET, steps)
             assert (found["recall@5"], found["kept"], found["asked"]) == (1.0, 5, 3)
             assert 0 < found["p50_ms"] <= found["p95_ms"]
@@ -69,7 +70,7 @@ def test_what_is_kept_is_found_by_its_source(
             assert len(asked[name]["seconds"]) == 3 * 10 - 20
     finally:
         with psycopg.connect(endpoints.postgres_superuser_url, autocommit=True) as connection:
-            database = sql.Identifier(DATABASE_PREFIX + name)
+            database = sql.Identifier(f"{DATABASE_PREFIX}{PURPOSE}_{name}")
             connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(database))
 
 
