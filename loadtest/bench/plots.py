@@ -70,8 +70,9 @@ def _quality(axes: list[Axes], beside: dict[str, dict[str, Any]]) -> None:
     sets = [called for called in SETS if any(called in figures for figures in beside.values())]
     width = 0.8 / len(beside)
     for at, (name, figures) in enumerate(beside.items()):
-        places = [place + at * width for place in range(len(sets))]
-        heights = [figures.get(called, {}).get(DEPTH, 0.0) for called in sets]
+        measured = [place for place, called in enumerate(sets) if called in figures]
+        places = [place + at * width for place in measured]
+        heights = [figures[sets[place]][DEPTH] for place in measured]
         bars = axes[0].bar(places, heights, width * 0.92, label=name, color=COLOURS[at % len(COLOURS)])
         axes[0].bar_label(bars, fmt="%.2f", fontsize=8)
     axes[0].set_xticks([place + 0.4 - width / 2 for place in range(len(sets))], [SETS[called] for called in sets])

@@ -91,7 +91,6 @@ def _environment(surroundings: Surroundings) -> dict[str, str]:
         "HINDSIGHT_API_DATABASE_URL": surroundings.database_url,
         "HINDSIGHT_API_LLM_PROVIDER": "none",
         "HINDSIGHT_API_RERANKER_PROVIDER": "rrf",
-        "HINDSIGHT_API_ENABLE_RERANKING": "false",  # else it sorts by recency what no reranker has scored
         "HINDSIGHT_API_EMBEDDINGS_PROVIDER": "openai",
         "HINDSIGHT_API_EMBEDDINGS_OPENAI_API_KEY": "not-used",
         "HINDSIGHT_API_EMBEDDINGS_OPENAI_BASE_URL": surroundings.embeddings_url,
