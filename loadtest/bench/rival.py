@@ -94,6 +94,8 @@ class Rival:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
 
     def _command(self, command: Mapping[str, Any], on_done: OnDone = lambda _: None) -> Any:
         if self._process.stdin is None or self._process.stdout is None:
@@ -132,6 +134,8 @@ def embedding_endpoint(models: Path) -> Iterator[tuple[str, int]]:
         if process.stdin is not None:
             process.stdin.close()
         process.wait(STOP_TIMEOUT_SECONDS)
+        if process.stdout is not None:
+            process.stdout.close()
 
 
 def _python_path(name: str) -> str:
