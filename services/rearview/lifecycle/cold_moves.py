@@ -85,6 +85,16 @@ class ColdMoves:
         await self.delete_garbage(lease)
         return len(found)
 
+    async def free(self, lease: Lease) -> int:
+        """Rewrite the segments that have dead rows without them, and delete the old ones with all their versions;
+        return how many there were. Raises as `make_cold`."""
+        segments = await self._store.segments(lease.tenant_id, lease.namespace_id)
+        stale = [segment for segment in segments if segment.dead]
+        for segment in stale:
+            await self._rewrite(lease, [segment], frozenset())
+        await self.delete_garbage(lease)
+        return len(stale)
+
     async def reembed(self, lease: Lease, segment: Segment, generation: int, made: Made) -> None:
         """Put a segment with vectors of another generation in the place of one. Raises as `make_cold`, and what `made`
         raises."""
