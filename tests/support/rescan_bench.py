@@ -1,7 +1,7 @@
 """Rescans beside a real writer that made what is to be rewritten, in this process and in processes that may be killed.
 
-`-m tests.support.rescan_bench`, configured as the lifecycle service, forks a process for each line of its input (`TENANT
-OPERATION POINT`), which carries the operation out and dies at the point; the answer is how it ended.
+`-m tests.support.rescan_bench`, configured as the lifecycle service, forks a process for each line of its input,
+`TENANT OPERATION POINT`, which carries the operation out and dies at the point; the answer is how it ended.
 """
 
 import asyncio
@@ -64,8 +64,8 @@ async def set_categories(bench: TierBench, *categories: str, vault: bool = False
     """Have the tenant's policy take these out (none stands for the default set), and nothing be rewritten for it."""
     await bench.writing.rows(
         "INSERT INTO tenant_policy (tenant_id, redaction_categories, redaction_vault, version, updated_at)"
-        " VALUES (%s, %s, %s, 1, now()) ON CONFLICT (tenant_id) DO UPDATE SET redaction_vault = excluded.redaction_vault,"
-        " redaction_categories = excluded.redaction_categories, version = tenant_policy.version + 1",
+        " VALUES (%s, %s, %s, 1, now()) ON CONFLICT (tenant_id) DO UPDATE SET version = tenant_policy.version + 1,"
+        " redaction_vault = excluded.redaction_vault, redaction_categories = excluded.redaction_categories",
         bench.writing.scope.tenant_id,
         list(categories),
         vault,

@@ -65,6 +65,7 @@ from rearview.lifecycle.purge import Purger
 from rearview.lifecycle.reembed import Reembedder, ReembedRules
 from rearview.lifecycle.replay_ledger import LedgerReplayer
 from rearview.lifecycle.rescan import Rescanner
+from rearview.lifecycle.rescan_metrics import rewritten_metric
 from rearview.lifecycle.rescan_pass import RescanParts, RescanRules
 from rearview.lifecycle.round_schedule import Round, RoundSchedule
 from rearview.lifecycle.seal_audit import AuditSealer, SealRules
@@ -128,7 +129,7 @@ async def run_lifecycle(
         reembedder = reembedding(config, work, tiers, embedders, clock)
         queue = ProcrastinateJobQueue(url, policy=_job_policy(config))
         handlers = observed_jobs(
-            job_work(config, work, redis, tiers, embedders, clock), process.metrics, process.tracing
+            job_work(config, work, redis, tiers, embedders, clock, process.metrics), process.metrics, process.tracing
         )
         await stack.enter_async_context(
             meanwhile(queue.work(handlers, concurrency=config.worker_concurrency), stopping)
@@ -218,6 +219,7 @@ def job_work(
     tiers: Tiers,
     embedders: Embedders,
     clock: Clock,
+    metrics: Metrics | None = None,
 ) -> Mapping[str, JobHandler]:
     """Return the handlers of the lifecycle's jobs, by task."""
     faults = FaultPoints(config.fault_point)
@@ -226,7 +228,7 @@ def job_work(
         Purger(erasure, RedisErasure(redis), clock, tiers.eraser, faults=faults),
         PurgeVerifier(PostgresErasureCheck(database), RedisErasure(redis), clock, faults=faults),
         tiers.sweeper,
-        operation_work(config, database, redis, tiers, embedders, clock),
+        operation_work(config, database, redis, tiers, embedders, clock, metrics),
         tenant_eraser(config, database, redis, tiers, clock),
     )
 
@@ -238,6 +240,7 @@ def operation_work(
     tiers: Tiers,
     embedders: Embedders,
     clock: Clock,
+    metrics: Metrics | None = None,
 ) -> OperationWork:
     """Return what begins operations and carries them out."""
     eraser = namespace_eraser(config, database, redis, tiers, clock)
@@ -248,7 +251,7 @@ def operation_work(
         tiers.rehydrator,
         eraser,
         reembedding(config, database, tiers, embedders, clock),
-        rescanning(config, database, redis, tiers, embedders, clock),
+        rescanning(config, database, redis, tiers, embedders, clock, metrics),
         clock,
     )
 
@@ -286,6 +289,7 @@ def rescanning(
     tiers: Tiers,
     embedders: Embedders,
     clock: Clock,
+    metrics: Metrics | None = None,
 ) -> Rescanner:
     """Return what rewrites stored texts by a stricter redaction policy."""
     policies = PostgresPolicyStore(database)
@@ -312,6 +316,7 @@ def rescanning(
         clock=clock,
         rules=RescanRules(units=config.reembed_units, lease=timedelta(seconds=config.lease_seconds)),
         faults=FaultPoints(config.fault_point),
+        on_rewritten=rewritten_metric(metrics),
     )
     return Rescanner(parts, policies, settle=timedelta(seconds=config.erasure_settle_seconds))
 

@@ -22,6 +22,7 @@ from rearview.lifecycle.cold_moves import ColdMoves
 from rearview.lifecycle.fault_points import FaultPoints
 from rearview.lifecycle.patient_lease import patient_lease
 from rearview.lifecycle.rescan_draft import EVENTS, MEMORIES, GroupDraft
+from rearview.lifecycle.rescan_metrics import OnRewritten
 from rearview.lifecycle.unit_vectors import UnitVectors
 from rearview.ports.clock import Clock
 from rearview.ports.embedders import Embedders
@@ -79,6 +80,7 @@ class RescanParts:
     clock: Clock
     rules: RescanRules
     faults: FaultPoints
+    on_rewritten: OnRewritten
 
 
 class RescanPass:
@@ -165,6 +167,8 @@ class RescanPass:
         )
         if draft.counts and await store.rewrite(tenant_id, namespace_id, self._operation_id, group, draft):
             self._parts.faults.reach("rescan.rewritten")
+            for what, count in draft.counts.items():
+                self._parts.on_rewritten(what, count)
 
     async def _bring_back(self, namespace_id: UUID, ids: Sequence[UUID]) -> None:
         await self._parts.rehydrator.rehydrate(self._tenant_id, namespace_id, ids)
@@ -188,14 +192,12 @@ class RescanPass:
                 await self._rewrite_memories(namespace_id, part)
                 await self._make_units()
         if not self._dry_run:
-            await self._make_cold_again(namespace_id)
+            await self._settle_cold(namespace_id)
 
-    async def _make_cold_again(self, namespace_id: UUID) -> None:
-        """Send what was brought back to where it was, and free the segments of what they held of it."""
+    async def _settle_cold(self, namespace_id: UUID) -> None:
+        """Send what was brought back to where it was, free the segments of what they held of it, and delete what moves
+        that died have left."""
         parts, ids = self._parts, sorted(self._were_cold.pop(namespace_id, ()))
-        segments = await parts.tiers.segments(self._tenant_id, namespace_id)
-        if not ids and not any(segment.dead for segment in segments):
-            return
         lease = await patient_lease(parts.tiers, self._tenant_id, namespace_id, length=parts.rules.lease)
         try:
             for first in range(0, len(ids), parts.rules.page):
@@ -207,6 +209,7 @@ class RescanPass:
             await parts.tiers.renew(lease, length=parts.rules.lease)
             await parts.moves.free(lease)
             parts.faults.reach("rescan.segments_freed")
+            self.found += await parts.moves.sweep_orphans(lease, of_any_age=True)
         finally:
             await parts.tiers.release(lease, swept=False)
 
