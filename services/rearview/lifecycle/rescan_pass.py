@@ -236,12 +236,11 @@ class RescanPass:
     async def _volatile(self) -> None:
         """Drop turns from working memory, which the log fills again, and answers that were made of what was stored."""
         working, counts = self._parts.working, Counter[str]()
-        for namespace_id in await self._parts.tiers.namespaces(self._tenant_id, None):
-            for key in await working.keys(self._tenant_id, namespace_id):
-                turns = [StoredEvent("", event) for event in await working.events(key)]
-                if await asyncio.to_thread(self._hit_events, turns):
-                    await working.drop(key)
-                    counts[WORKING_MEMORY] += 1
+        for key in await working.keys(self._tenant_id):
+            turns = [StoredEvent("", event) for event in await working.events(key)]
+            if await asyncio.to_thread(self._hit_events, turns):
+                await working.drop(key)
+                counts[WORKING_MEMORY] += 1
         self.found += counts[WORKING_MEMORY]
         counts[ANSWERS] = await self._parts.answers.erase_answers(self._tenant_id)
         if +counts:

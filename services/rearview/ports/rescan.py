@@ -173,8 +173,8 @@ class RescanStore(Protocol):
 class WorkingTexts(Protocol):
     """Turns in working memory. What is dropped there is filled again from the log. All raise Unavailable."""
 
-    async def keys(self, tenant_id: UUID, namespace_id: UUID) -> list[str]:
-        """Return what `events` and `drop` take, one for each session."""
+    async def keys(self, tenant_id: UUID) -> list[str]:
+        """Return what `events` and `drop` take, one for each session of the tenant."""
         ...
 
     async def events(self, key: str) -> list[Event]:

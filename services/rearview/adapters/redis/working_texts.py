@@ -1,14 +1,13 @@
-"""The turns that working memory holds of a namespace, looked through session by session."""
+"""The turns that working memory holds of a tenant, looked through session by session."""
 
 from uuid import UUID
 
 from redis.asyncio import Redis
 
 from rearview.adapters.redis.connection import RedisConnection
-from rearview.adapters.redis.working_memory import turns_key
+from rearview.adapters.redis.working_memory import every_turns_key
 from rearview.adapters.redis.working_turns import turn_of
 from rearview.domain.event import Event
-from rearview.ports.working_memory import SessionKey
 
 _PAGE = 1_000
 
@@ -19,12 +18,11 @@ class RedisWorkingTexts:
     def __init__(self, connection: RedisConnection) -> None:
         self._connection = connection
 
-    async def keys(self, tenant_id: UUID, namespace_id: UUID) -> list[str]:
+    async def keys(self, tenant_id: UUID) -> list[str]:
         """Return the keys of all sessions; a session lives there for a day after its last turn."""
-        pattern = turns_key(SessionKey(tenant_id, namespace_id, "*"))
 
         async def scan(client: Redis) -> list[str]:
-            return [str(key) async for key in client.scan_iter(pattern, count=_PAGE)]
+            return [str(key) async for key in client.scan_iter(every_turns_key(tenant_id), count=_PAGE)]
 
         return await self._connection.call(scan)
 
