@@ -1,5 +1,6 @@
 """A stricter redaction policy rewrites what is stored: every tier, whatever holds the words, whenever it is killed."""
 
+import base64
 import json
 import os
 from collections.abc import AsyncIterator, Sequence
@@ -40,7 +41,7 @@ TURNS = (
     f"请把 invoice 发到 {EMAIL}，抬头写许航。",
     "天气不错，我们改到河边野餐。",
 )
-KEYS = "old:b29vb29vb29vb29vb29vb29vb29vb29vb29vb29vb28="
+KEYS = "old:" + base64.b64encode(b"o" * 32).decode()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
