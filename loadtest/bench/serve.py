@@ -88,7 +88,8 @@ class Commands:
         elapsed = time.perf_counter() - started
         return {"hits": [hits[number] for number in sorted(hits)], "seconds": seconds, "elapsed": elapsed}
 
-    def _close(self, _command: dict[str, Any]) -> None:
+    def close(self) -> None:
+        """End what the contender has started; whoever gave commands may be gone."""
         if self._contender is not None:
             self._contender.close()
 
@@ -140,9 +141,11 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     commands = Commands(sys.argv[1], answers)
-    for line in sys.stdin:
-        commands.carry_out(json.loads(line))
-    commands.carry_out({"do": "close"})
+    try:
+        for line in sys.stdin:
+            commands.carry_out(json.loads(line))
+    finally:
+        commands.close()
 
 
 if __name__ == "__main__":
