@@ -78,11 +78,11 @@ def soak(minutes: float, seed: int, out: Path, library: str, only: str) -> Repor
         left_out += [] if library else ["clock jumps (libfaketime is not installed)"]
         faults = schedule(seed, minutes * 60 * FAULTS_SHARE, GAP_SECONDS, clocks=bool(library), disk=is_small)
         run = Run(stack, seed, cleanup)
+        cleanup.callback(run.history.write, out / "history.jsonl")
         happened = run.under(
             [fault for fault in faults if only in str(fault)], minutes * 60, Injector(stack, links, clocks)
         )
         report = run.report(seed, minutes, left_out, happened)
-        run.history.write(out / "history.jsonl")
         if not report.sound:
             (out / "logs").mkdir(exist_ok=True)
             for log in stack.folder.logs.iterdir():

@@ -25,7 +25,7 @@ from tests.support.soak.world import World
 from tests.support.supervised_stack import SupervisedStack
 
 LOG = logging.getLogger("soak")
-PATIENCE_SECONDS = 240.0
+PATIENCE_SECONDS = 300.0
 RECALLED = 60
 """Of so many notes and turns of a tenant it is tried whether recall finds them."""
 
@@ -36,14 +36,16 @@ class LastLook:
 
     wrong: list[str] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
+    _deadline: float = field(default_factory=lambda: time.monotonic() + PATIENCE_SECONDS)
 
     def eventually(self, holds: Callable[[], bool], what: str) -> bool:
-        """Wait for something; note it if it does not come."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < deadline:
+        """Wait for something, all in all as long as patience lasts; note it if it does not come."""
+        while True:
             with suppress(RearviewError):
                 if holds():
                     return True
+            if time.monotonic() > self._deadline:
+                break
             time.sleep(0.5)
         self.wrong.append(f"waited in vain for {what}")
         return False
@@ -55,7 +57,8 @@ def last_look(
     """Wait until nothing is left to do, then read everything there is once more, into the history; return the rest."""
     look = LastLook()
     clients = {tenant: client.with_options(timeout_seconds=PATIENT_SECONDS) for tenant, client in clients.items()}
-    look.eventually(lambda: _all_ready(stack), "every process to be ready")
+    if not look.eventually(lambda: _all_ready(stack), "every process to be ready"):
+        return look
     for tenant, client in clients.items():
         for namespace in NAMESPACES:
             try:
@@ -91,7 +94,8 @@ def _no_dead_letters(client: Client) -> bool:
 def _all_ready(stack: SupervisedStack) -> bool:
     status = stack.status()
     return status is not None and all(
-        process.state in (ProcessState.READY, ProcessState.DONE) for process in status.processes
+        process.state is ProcessState.DONE or (process.state is ProcessState.READY and process.pid is not None)
+        for process in status.processes
     )
 
 
