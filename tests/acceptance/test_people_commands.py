@@ -164,3 +164,15 @@ def test_without_a_stack_it_says_what_to_do(tmp_path: Path) -> None:
     result = rearview(tmp_path, "list", "--json")
     assert result.returncode == 1
     assert "rearview up" in last_json(result)["error"]
+
+
+def test_rescan_counts_and_shows_an_operation_again(stack: SupervisedStack, client: Client) -> None:
+    client.remember("门口的 umbrella stand 是蓝色的。")
+    counted = last_json(rearview(stack.folder.root, "rescan", "--dry-run", "--json"))
+    assert counted["done"]
+    assert counted["completed"] > 0
+    assert "digest" not in counted, "nothing was rewritten"
+    shown = rearview(stack.folder.root, "rescan", counted["operation"])
+    assert counted["operation"] in shown.stdout
+    missing = rearview(stack.folder.root, "rescan", "operations/0198c0de-0000-7000-8000-000000000000", "--json")
+    assert missing.returncode != 0

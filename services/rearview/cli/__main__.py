@@ -29,6 +29,7 @@ from rearview.cli import (
     mcp_command,
     memory_commands,
     namespace_commands,
+    rescan_command,
     restore_command,
     stack_commands,
     tiers_command,
@@ -60,6 +61,7 @@ audit_command.register(app)
 exchange_commands.register(app)
 backup_commands.register(app)
 generations_commands.register(app)
+rescan_command.register(app)
 hold_commands.register(app)
 dead_letter_commands.register(app)
 

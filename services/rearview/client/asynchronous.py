@@ -242,6 +242,7 @@ class AsyncClient(ConnectedCaller[grpc.aio.Channel], AsyncCaller):
     rehydrate = _one(lifecycle_calls.rehydrate)
     list_model_generations = _one(lifecycle_calls.list_model_generations)
     start_reembedding = _one(lifecycle_calls.start_reembedding)
+    rescan_redactions = _one(lifecycle_calls.rescan_redactions)
 
     create_tenant = _one(tenancy_calls.create_tenant)
     get_tenant = _one(tenancy_calls.get_tenant)

@@ -153,6 +153,14 @@ def rehydrate(defaults: Defaults, memories: Sequence[str]) -> Call[lifecycle_pb2
     return call(LIFECYCLE_SERVICE, "Rehydrate", request, lifecycle_pb2.Operation, repeatable=True)
 
 
+def rescan_redactions(defaults: Defaults, *, dry_run: bool = False) -> Call[lifecycle_pb2.Operation]:
+    """Rewrite what is stored by the tenant's redaction policy, or (`dry_run`) count what that would rewrite. Returns at
+    once. Admin."""
+    del defaults  # all texts of the tenant
+    request = lifecycle_pb2.RescanRedactionsRequest(dry_run=dry_run)
+    return call(LIFECYCLE_SERVICE, "RescanRedactions", request, lifecycle_pb2.Operation, repeatable=True)
+
+
 def list_model_generations(defaults: Defaults) -> Call[lifecycle_pb2.ListModelGenerationsResponse]:
     """List the embedding models that memories have vectors of. Admin."""
     del defaults  # models are the platform's

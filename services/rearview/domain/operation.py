@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from rearview.domain.rescan import RescanReceipt
+
 
 class OperationKind(StrEnum):
     """What an operation does."""
@@ -15,11 +17,13 @@ class OperationKind(StrEnum):
     REHYDRATE = "rehydrate"
     ERASE_NAMESPACE = "erase_namespace"
     REEMBED = "reembed"
+    RESCAN = "rescan"
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation as it stands; `arguments` hold ids only, `error` no content."""
+    """An operation as it stands; `arguments` hold ids only, `error` no content. `rescan` is the receipt of a rescan
+    that was verified."""
 
     operation_id: UUID
     kind: OperationKind
@@ -30,3 +34,4 @@ class Operation:
     counts: Mapping[str, int] = field(default_factory=dict)
     error: str = ""
     ended_at: datetime | None = None
+    rescan: RescanReceipt | None = None

@@ -5,6 +5,7 @@ import binascii
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from uuid import UUID
 
 from rearview.domain.lifecycle_policy import NOTHING_SET, LifecycleValues
 from rearview.domain.text import DEFAULT_CATEGORIES, MODEL_CATEGORIES, PiiCategory
@@ -30,14 +31,20 @@ class RedactionPolicy:
         """Whether redaction takes language models, and so some milliseconds a turn."""
         return not MODEL_CATEGORIES.isdisjoint(self.chosen)
 
+    def is_stricter_than(self, other: "RedactionPolicy") -> bool:
+        """Whether something that the other one leaves in place is taken out by this one."""
+        return bool(self.categories - other.categories) or (other.vault and not self.vault)
+
 
 @dataclass(frozen=True, slots=True)
 class TenantPolicy:
-    """A tenant's policy; version 0 is that of a tenant that never set one."""
+    """A tenant's policy; version 0 is that of a tenant that never set one. `rescan_id` is of the operation by which a
+    change that takes out more rewrites what is stored."""
 
     redaction: RedactionPolicy = RedactionPolicy()
     version: int = 0
     lifecycle: LifecycleValues = NOTHING_SET
+    rescan_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

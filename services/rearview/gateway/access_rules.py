@@ -141,6 +141,7 @@ _LIFECYCLE = {
     "ListLegalHolds": _lifecycle(request_names.optional_namespace),
     "ListModelGenerations": _LIFECYCLE_OF_TENANT,
     "StartReembedding": _LIFECYCLE_OF_TENANT,
+    "RescanRedactions": _LIFECYCLE_OF_TENANT,
     "ListDeadLetters": _LIFECYCLE_OF_TENANT,
     "ReplayDeadLetter": _LIFECYCLE_OF_TENANT,
     "ListAuditRecords": _LIFECYCLE_OF_TENANT,

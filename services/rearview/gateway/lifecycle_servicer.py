@@ -59,6 +59,10 @@ class LifecycleServicer(LifecycleServiceServicer):
         """Forward."""
         return await self._forward(self._stub.StartReembedding, request)
 
+    async def RescanRedactions(self, request: pb.RescanRedactionsRequest, context: Any) -> pb.Operation:
+        """Forward."""
+        return await self._forward(self._stub.RescanRedactions, request)
+
     async def ListDeadLetters(self, request: pb.ListDeadLettersRequest, context: Any) -> pb.ListDeadLettersResponse:
         """Forward."""
         return await self._forward(self._stub.ListDeadLetters, request)

@@ -28,6 +28,7 @@ from rearview.adapters.postgres.operations import PostgresOperations
 from rearview.adapters.postgres.platform_statistics import PostgresPlatformStatistics
 from rearview.adapters.postgres.policies import PostgresPolicyStore, RememberedPolicies
 from rearview.adapters.postgres.reembedding import PostgresReembedding
+from rearview.adapters.postgres.rescan import PostgresRescan
 from rearview.adapters.postgres.statistics import PostgresStatistics
 from rearview.adapters.postgres.tenant_erasure import PostgresTenantErasure
 from rearview.adapters.postgres.tiering import PostgresTiering
@@ -36,12 +37,16 @@ from rearview.adapters.redis.access_counts import RedisAccessCounts
 from rearview.adapters.redis.connection import RedisConnection
 from rearview.adapters.redis.erasure import RedisErasure
 from rearview.adapters.redis.namespace_erasure import RedisNamespaceErasure
+from rearview.adapters.redis.working_texts import RedisWorkingTexts
 from rearview.adapters.s3.audit_anchors import ObjectAuditAnchors
+from rearview.adapters.vault.aes_gcm_sealer import AesGcmSealer
 from rearview.domain.audit_seal import AuditKey
 from rearview.domain.subject_names import SubjectNames
 from rearview.internal.v1 import lifecycle_service_pb2
 from rearview.internal.v1.lifecycle_service_pb2_grpc import add_LifecycleServiceServicer_to_server
 from rearview.language.aliases import canonical, common_words, spellings
+from rearview.language.keyword_hashes import KeywordHashes
+from rearview.language.near_duplicate import MinHashNearDuplicates
 from rearview.language.pii import PatternRedactor
 from rearview.language.scripts import languages
 from rearview.lifecycle.cold_moves import ColdMoves, ColdRules
@@ -59,6 +64,9 @@ from rearview.lifecycle.operations import OperationWork
 from rearview.lifecycle.purge import Purger
 from rearview.lifecycle.reembed import Reembedder, ReembedRules
 from rearview.lifecycle.replay_ledger import LedgerReplayer
+from rearview.lifecycle.rescan import Rescanner
+from rearview.lifecycle.rescan_metrics import rewritten_metric
+from rearview.lifecycle.rescan_pass import RescanParts, RescanRules
 from rearview.lifecycle.round_schedule import Round, RoundSchedule
 from rearview.lifecycle.seal_audit import AuditSealer, SealRules
 from rearview.lifecycle.servicer import LifecycleServicer
@@ -72,6 +80,7 @@ from rearview.ports.cold_store import ColdObjects
 from rearview.ports.embedders import Embedders
 from rearview.ports.job_queue import JobHandler
 from rearview.ports.tiering import Rehydrator, TierStore
+from rearview.redaction.texts import RedactionParts
 from rearview.rpc.interceptors import IdentityInterceptor
 from rearview.rpc.service_process import meanwhile, service_process
 from rearview.telemetry.job_metrics import observed_jobs
@@ -120,7 +129,7 @@ async def run_lifecycle(
         reembedder = reembedding(config, work, tiers, embedders, clock)
         queue = ProcrastinateJobQueue(url, policy=_job_policy(config))
         handlers = observed_jobs(
-            job_work(config, work, redis, tiers, embedders, clock), process.metrics, process.tracing
+            job_work(config, work, redis, tiers, embedders, clock, process.metrics), process.metrics, process.tracing
         )
         await stack.enter_async_context(
             meanwhile(queue.work(handlers, concurrency=config.worker_concurrency), stopping)
@@ -210,6 +219,7 @@ def job_work(
     tiers: Tiers,
     embedders: Embedders,
     clock: Clock,
+    metrics: Metrics | None = None,
 ) -> Mapping[str, JobHandler]:
     """Return the handlers of the lifecycle's jobs, by task."""
     faults = FaultPoints(config.fault_point)
@@ -218,7 +228,7 @@ def job_work(
         Purger(erasure, RedisErasure(redis), clock, tiers.eraser, faults=faults),
         PurgeVerifier(PostgresErasureCheck(database), RedisErasure(redis), clock, faults=faults),
         tiers.sweeper,
-        operation_work(config, database, redis, tiers, embedders, clock),
+        operation_work(config, database, redis, tiers, embedders, clock, metrics),
         tenant_eraser(config, database, redis, tiers, clock),
     )
 
@@ -230,12 +240,19 @@ def operation_work(
     tiers: Tiers,
     embedders: Embedders,
     clock: Clock,
+    metrics: Metrics | None = None,
 ) -> OperationWork:
     """Return what begins operations and carries them out."""
     eraser = namespace_eraser(config, database, redis, tiers, clock)
-    reembedder = reembedding(config, database, tiers, embedders, clock)
     return OperationWork(
-        PostgresOperations(database), tiers.store, tiers.sweeper, tiers.rehydrator, eraser, reembedder, clock
+        PostgresOperations(database),
+        tiers.store,
+        tiers.sweeper,
+        tiers.rehydrator,
+        eraser,
+        reembedding(config, database, tiers, embedders, clock),
+        rescanning(config, database, redis, tiers, embedders, clock, metrics),
+        clock,
     )
 
 
@@ -263,6 +280,45 @@ def reembedding(
         rules=ReembedRules(step=config.reembed_units, lease=timedelta(seconds=config.lease_seconds)),
         faults=FaultPoints(config.fault_point),
     )
+
+
+def rescanning(
+    config: LifecycleConfig,
+    database: Database,
+    redis: RedisConnection,
+    tiers: Tiers,
+    embedders: Embedders,
+    clock: Clock,
+    metrics: Metrics | None = None,
+) -> Rescanner:
+    """Return what rewrites stored texts by a stricter redaction policy."""
+    policies = PostgresPolicyStore(database)
+    parts = RescanParts(
+        store=PostgresRescan(database),
+        operations=PostgresOperations(database),
+        tiers=tiers.store,
+        moves=tiers.moves,
+        segments=ObjectSegmentStore(tiers.objects),
+        rehydrator=tiers.rehydrator,
+        generations=PostgresReembedding(database),
+        embedders=embedders,
+        vectors=UnitVectors(languages),
+        hasher=KeywordHashes(),
+        bands=MinHashNearDuplicates().bands,
+        redaction=RedactionParts(
+            PatternRedactor(),
+            RememberedPolicies(policies),
+            config.internal_keys.signing,
+            AesGcmSealer(config.vault_keys) if config.vault_keys else None,
+        ),
+        working=RedisWorkingTexts(redis),
+        answers=RedisErasure(redis),
+        clock=clock,
+        rules=RescanRules(units=config.reembed_units, lease=timedelta(seconds=config.lease_seconds)),
+        faults=FaultPoints(config.fault_point),
+        on_rewritten=rewritten_metric(metrics),
+    )
+    return Rescanner(parts, policies, settle=timedelta(seconds=config.erasure_settle_seconds))
 
 
 def namespace_eraser(

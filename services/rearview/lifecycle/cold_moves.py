@@ -7,7 +7,7 @@ object that no catalog row names; it is swept when it is old enough to belong to
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from rearview.domain.cold import SEGMENT_MEMORIES, ColdMemory, Segment
@@ -20,6 +20,7 @@ Made = Callable[[Sequence[ColdMemory]], Awaitable[Sequence[ColdMemory]]]
 
 SMALL_SEGMENT = SEGMENT_MEMORIES // 4
 DEAD_SHARE = 0.2
+_END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,16 @@ class ColdMoves:
         await self.delete_garbage(lease)
         return len(found)
 
+    async def free(self, lease: Lease) -> int:
+        """Rewrite the segments that have dead rows without them, and delete the old ones with all their versions;
+        return how many there were. Raises as `make_cold`."""
+        segments = await self._store.segments(lease.tenant_id, lease.namespace_id)
+        stale = [segment for segment in segments if segment.dead]
+        for segment in stale:
+            await self._rewrite(lease, [segment], frozenset())
+        await self.delete_garbage(lease)
+        return len(stale)
+
     async def reembed(self, lease: Lease, segment: Segment, generation: int, made: Made) -> None:
         """Put a segment with vectors of another generation in the place of one. Raises as `make_cold`, and what `made`
         raises."""
@@ -100,10 +111,13 @@ class ColdMoves:
             self._faults.reach("garbage.dropped")
         return len(keys)
 
-    async def sweep_orphans(self, lease: Lease) -> int:
+    async def sweep_orphans(self, lease: Lease, *, of_any_age: bool = False) -> int:
         """Delete objects that no move will ever enter into the catalog; return how many versions. Raises as
-        `make_cold`."""
-        before = self._clock.now() - self._rules.orphan_age
+        `make_cold`.
+
+        Those `of_any_age` include what a move that has lost its lease is still writing, which it then fails to enter.
+        """
+        before = _END_OF_TIME if of_any_age else self._clock.now() - self._rules.orphan_age
         tenant_id, namespace_id = lease.tenant_id, lease.namespace_id
         listed = await self._segments.orphans(tenant_id, namespace_id, before=before)
         # The catalog is read after the list and under the lease: what is in neither now, never will be.

@@ -2,11 +2,11 @@
 
 from pydantic import Field, SecretStr
 
-from rearview.rpc.service_config import EmbedderConfig, ObjectStorageConfig, SecretKey, ServiceConfig
+from rearview.rpc.service_config import EmbedderConfig, ObjectStorageConfig, SecretKey, ServiceConfig, VaultConfig
 from rearview.rpc.settings import Listen
 
 
-class LifecycleConfig(EmbedderConfig, ObjectStorageConfig, ServiceConfig):
+class LifecycleConfig(EmbedderConfig, VaultConfig, ObjectStorageConfig, ServiceConfig):
     """Read once; the variables carry the prefix `REARVIEW_`.
 
     Attributes:
@@ -28,8 +28,8 @@ class LifecycleConfig(EmbedderConfig, ObjectStorageConfig, ServiceConfig):
         sweep_step: how many memories move in one transaction.
         lease_seconds: a worker that is silent for so long loses the namespace that it sweeps.
         orphan_minutes: objects older than this that no catalog names are deleted; longer than any move takes.
-        erasure_settle_seconds: a deleted namespace is looked through once more so long after; longer than a
-            request takes.
+        erasure_settle_seconds: a deleted namespace, and what a stricter redaction policy rewrites, is looked through
+            once more so long after; longer than a request takes.
         reembed_units: how many search units are embedded and stored at once.
         reembed_catch_up_seconds: how often units are looked for that have changed since they were embedded.
         generation_kept_minutes: what a superseded model generation left is dropped so long after, when nothing needs

@@ -1,16 +1,12 @@
 """The cold part of a purge."""
 
-import asyncio
 from collections.abc import Collection
 from datetime import timedelta
 from uuid import UUID
 
-from rearview.domain.errors import Conflict
 from rearview.lifecycle.cold_moves import ColdMoves
+from rearview.lifecycle.patient_lease import patient_lease
 from rearview.ports.tiering import TierStore
-
-_PATIENCE = 20
-_PAUSE_SECONDS = 0.25
 
 
 class ColdEraser:
@@ -28,13 +24,7 @@ class ColdEraser:
         if not memory_ids and not freed:
             return 0
         # Always under the lease: a move under way may be carrying one of them into a segment right now.
-        for _ in range(_PATIENCE):
-            lease = await self._store.acquire(tenant_id, namespace_id, length=self._lease)
-            if lease is not None:
-                break
-            await asyncio.sleep(_PAUSE_SECONDS)
-        else:
-            raise Conflict("another worker moves this namespace's memories", retry_after_seconds=2.0)
+        lease = await patient_lease(self._store, tenant_id, namespace_id, length=self._lease)
         try:
             return await self._moves.erase(lease, memory_ids, freed)
         finally:

@@ -1,6 +1,5 @@
 """The end of a deleted namespace: every place is emptied, and emptied again until nothing is found."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from datetime import timedelta
@@ -9,15 +8,15 @@ from uuid import UUID
 from rearview.domain.errors import Conflict
 from rearview.domain.operation import Operation
 from rearview.lifecycle.fault_points import NO_FAULTS, FaultPoints
+from rearview.lifecycle.patient_lease import patient_lease
 from rearview.ports.clock import Clock
 from rearview.ports.namespace_erasure import NamespaceErasure, VolatileNamespaces
 from rearview.ports.operations import Operations
-from rearview.ports.tiering import Lease, SegmentStore, TierStore
+from rearview.ports.tiering import SegmentStore, TierStore
 
 OBJECTS = "s3.object_versions"
 MOST_PASSES = 20
 _PATIENCE = 40
-_PAUSE_SECONDS = 0.25
 
 
 class NamespaceEraser:
@@ -78,7 +77,7 @@ class NamespaceEraser:
         """Go once through every place of a deleted namespace; return how much was erased, by place. Raises as
         `carry_out`."""
         # Objects before the rows that say where they are, and under the lease: no move may be writing one.
-        lease = await self._acquire(tenant_id, namespace_id)
+        lease = await patient_lease(self._tiers, tenant_id, namespace_id, length=self._lease, attempts=_PATIENCE)
         found: Counter[str] = Counter()
         try:
             self._faults.reach("erasure.leased")
@@ -92,11 +91,3 @@ class NamespaceEraser:
             await self._tiers.release(lease, swept=False)
         found["postgres.lifecycle_lease"] = 0  # that was our own
         return +found
-
-    async def _acquire(self, tenant_id: UUID, namespace_id: UUID) -> Lease:
-        for _ in range(_PATIENCE):
-            lease = await self._tiers.acquire(tenant_id, namespace_id, length=self._lease)
-            if lease is not None:
-                return lease
-            await asyncio.sleep(_PAUSE_SECONDS)
-        raise Conflict("another worker moves this namespace's memories", retry_after_seconds=2.0)

@@ -67,6 +67,21 @@ REEMBED_POINTS = (
 )
 """Between the steps of a re-embedding; those of a rewrite lie in it, too."""
 
+RESCAN_POINTS = (
+    "rescan.begun",
+    "rescan.read",
+    "rescan.rewritten",
+    "rescan.units_made",
+    "rescan.brought_back",
+    "rescan.made_cold",
+    "rescan.segments_freed",
+    "rescan.plain_rewritten",
+    "rescan.volatile_erased",
+    "rescan.passed",
+    "rescan.verified",
+)
+"""Between the steps of a rescan; those of a rehydration, a cold move and a rewrite lie in it, too."""
+
 RESTORE_POINTS = ("restore.marked", "restore.database_loaded", "restore.objects_loaded", "restore.replayed")
 """Between the steps of a restore from a backup."""
 

@@ -1,4 +1,4 @@
-"""Sweeps, rehydrations, erasures and re-embeddings that an administrator asked for, carried out by a job."""
+"""Sweeps, rehydrations, erasures, re-embeddings and rescans that an administrator asked for, carried out by a job."""
 
 import asyncio
 from collections.abc import Collection, Mapping
@@ -10,6 +10,7 @@ from rearview.domain.operation import Operation, OperationKind
 from rearview.domain.principal import Caller
 from rearview.lifecycle.erase_namespace import NamespaceEraser
 from rearview.lifecycle.reembed import Reembedder
+from rearview.lifecycle.rescan import Rescanner
 from rearview.lifecycle.sweep import MOVES, TO_HOT, Sweeper
 from rearview.ports.clock import Clock
 from rearview.ports.operations import Operations
@@ -19,6 +20,7 @@ _MOST_ATTEMPTS = 30
 _STEP = 500
 _PASSING = (Conflict, DeadlineExceeded, Overloaded, Unavailable)
 """What another attempt may not meet."""
+_TRIED_AGAIN = (OperationKind.REEMBED, OperationKind.RESCAN)
 
 
 class OperationWork:
@@ -32,6 +34,7 @@ class OperationWork:
         rehydrator: Rehydrator,
         eraser: NamespaceEraser,
         reembedder: Reembedder,
+        rescanner: Rescanner,
         clock: Clock,
     ) -> None:
         self._operations = operations
@@ -40,6 +43,7 @@ class OperationWork:
         self._rehydrator = rehydrator
         self._eraser = eraser
         self._reembedder = reembedder
+        self._rescanner = rescanner
         self._clock = clock
 
     async def begin_sweep(
@@ -60,13 +64,18 @@ class OperationWork:
         """Begin to embed a tenant's memories with another model. Raises what `Reembedder.begin` raises."""
         return await self._reembedder.begin(caller, tenant_id, model)
 
+    async def begin_rescan(self, caller: Caller, tenant_id: UUID, *, dry_run: bool) -> Operation:
+        """Begin to rewrite what is stored by the redaction policy. Raises what `Rescanner.begin` raises."""
+        return await self._rescanner.begin(caller, tenant_id, dry_run=dry_run)
+
     async def get(self, tenant_id: UUID, operation_id: UUID) -> Operation:
         """Return an operation as it stands. Raises: NotFound; Unavailable."""
         return await self._operations.get(tenant_id, operation_id)
 
     async def carry_out(self, tenant_id: UUID, operation_id: UUID) -> None:
-        """Carry an operation out to its end; a failure that lasts ends it with its reason, unless it is an erasure or a
-        re-embedding that cannot go on now, which are tried again. Raises: Unavailable, Conflict, ModelError."""
+        """Carry an operation out to its end; a failure that lasts ends it with its reason, unless it is an erasure, a
+        re-embedding or a rescan that cannot go on now, which are tried again. Raises: Unavailable, Conflict,
+        ModelError."""
         operation = await self._operations.get(tenant_id, operation_id)
         if operation.ended_at is not None:
             return
@@ -80,10 +89,13 @@ class OperationWork:
                 await self._rehydrate(tenant_id, operation)
             elif operation.kind is OperationKind.REEMBED:
                 await self._reembedder.carry_out(tenant_id, operation)
+            elif operation.kind is OperationKind.RESCAN:
+                if not await self._rescanner.carry_out(tenant_id, operation):
+                    return
             else:
                 await self._sweep(tenant_id, operation)
         except RearviewError as failure:
-            if operation.kind is OperationKind.REEMBED and isinstance(failure, _PASSING):
+            if operation.kind in _TRIED_AGAIN and isinstance(failure, _PASSING):
                 raise
             error = f"{failure.reason}: {failure.message}"
         await self._operations.end(tenant_id, operation_id, error=error, now=self._clock.now())

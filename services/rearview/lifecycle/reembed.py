@@ -4,7 +4,6 @@ Each step is one transaction and can be repeated: what has a vector of the targe
 that was killed leaves nothing to be told. Models run while no connection is held.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -20,6 +19,7 @@ from rearview.domain.operation import Operation, OperationKind
 from rearview.domain.principal import Caller
 from rearview.lifecycle.cold_moves import ColdMoves
 from rearview.lifecycle.fault_points import FaultPoints
+from rearview.lifecycle.patient_lease import patient_lease
 from rearview.lifecycle.unit_vectors import UnitVectors
 from rearview.ports.clock import Clock
 from rearview.ports.embedder import Embedder
@@ -39,7 +39,6 @@ _CLEARED_AT_ONCE = 2_000
 _MERGED_AT_ONCE = 500
 _TENANTS_AT_ONCE = 100
 _LEASE_ATTEMPTS = 40
-_LEASE_PAUSE_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +177,9 @@ class Reembedder:
         if all(one.generation == target for one in await self._tiers.segments(tenant_id, namespace_id)):
             return
         embedder = await self._embedder(target)
-        lease = await self._lease(tenant_id, namespace_id)
+        lease = await patient_lease(
+            self._tiers, tenant_id, namespace_id, length=self._rules.lease, attempts=_LEASE_ATTEMPTS
+        )
         try:
             for segment in await self._tiers.segments(tenant_id, namespace_id):
                 if segment.generation == target:
@@ -215,14 +216,6 @@ class Reembedder:
                 )
             await self._tiers.renew(lease, length=self._rules.lease)
         return made
-
-    async def _lease(self, tenant_id: UUID, namespace_id: UUID) -> Lease:
-        for _ in range(_LEASE_ATTEMPTS):
-            lease = await self._tiers.acquire(tenant_id, namespace_id, length=self._rules.lease)
-            if lease is not None:
-                return lease
-            await asyncio.sleep(_LEASE_PAUSE_SECONDS)
-        raise Conflict("another worker moves this namespace's memories", retry_after_seconds=2.0)
 
     async def _embedder(self, ordinal: int) -> Embedder:
         return await self._embedders.of(await self._store.generation_id(ordinal))

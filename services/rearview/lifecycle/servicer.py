@@ -144,6 +144,12 @@ class LifecycleServicer(lifecycle_service_pb2_grpc.LifecycleServiceServicer):
         begun = await self._operations.begin_reembedding(caller, _tenant_of(caller), request.model)
         return operation_to_proto(begun)
 
+    async def RescanRedactions(self, request: pb.RescanRedactionsRequest, context: Context) -> pb.Operation:
+        """Begin to rewrite what is stored by the redaction policy."""
+        caller = current_caller()
+        begun = await self._operations.begin_rescan(caller, _tenant_of(caller), dry_run=request.dry_run)
+        return operation_to_proto(begun)
+
     async def VerifyAudit(self, request: pb.VerifyAuditRequest, context: Context) -> pb.VerifyAuditResponse:
         """Compare the audit records with their seals."""
         start = verify_audit_from_proto(request)

@@ -1,6 +1,7 @@
 """Vectors of units made anew from what they say, as the writer would make them now."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 import numpy as np
@@ -11,6 +12,8 @@ from rearview.domain.event import Event
 from rearview.domain.text import Language
 from rearview.domain.turn_text import memory_unit_text, unit_text
 from rearview.ports.embedder import Embedder
+from rearview.ports.forgetting import FreshUnit
+from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.reembedding import MemoryText, UnitTexts, UnitToEmbed
 
 Languages = Callable[[str], frozenset[Language]]
@@ -32,6 +35,26 @@ class UnitVectors:
         Raises:
             ModelUnavailable: the embedder cannot answer.
         """
+        plain = await _embedded(embedder, self._said(units, texts))
+        made = [_windowed(unit, texts, plain, {}) for unit in units]
+        return [None if turn is None else turn.vector for turn in made]
+
+    async def fresh(
+        self,
+        embedder: Embedder,
+        hasher: KeywordHasher,
+        namespace_id: UUID,
+        units: Sequence[UnitToEmbed],
+        texts: UnitTexts,
+    ) -> list[FreshUnit]:
+        """Return the units with their vectors and keywords, without those that say nothing. Raises as `of`."""
+        said = self._said(units, texts)
+        plain = await _embedded(embedder, said)
+        keywords = {one: hasher.keywords(namespace_id, text) for one, text in said.items()}
+        made = [_windowed(unit, texts, plain, keywords) for unit in units]
+        return [FreshUnit(turn.unit_id, turn.vector, turn.bag) for turn in made if turn is not None]
+
+    def _said(self, units: Sequence[UnitToEmbed], texts: UnitTexts) -> dict[UUID, str]:
         events = {
             event.event_id: event for one in texts.turns.values() for event in (one.turn, *one.before, *one.after)
         }
@@ -42,26 +65,33 @@ class UnitVectors:
         }
         said = {event_id: self._of_turn(event) for event_id, event in events.items()}
         said |= {memory_id: self._of_memory(memory) for memory_id, memory in memories.items() if memory.content.strip()}
-        plain = await _embedded(embedder, said)
-        return [self._one(unit, texts, plain) for unit in units]
-
-    def _one(
-        self, unit: UnitToEmbed, texts: UnitTexts, plain: Mapping[UUID, NDArray[np.float32]]
-    ) -> NDArray[np.float32] | None:
-        stale = texts.turns.get(unit.unit_id)
-        if stale is None:
-            return plain.get(unit.memory_id)
-
-        def read(event: Event) -> WindowedTurn:
-            return alone(event.event_id, unit.memory_id, event.sequence, plain[event.event_id], ())
-
-        return with_window(read(stale.turn), map(read, stale.before), map(read, stale.after)).vector
+        return said
 
     def _of_turn(self, event: Event) -> str:
         return unit_text(event, self._languages(event.searchable_text))
 
     def _of_memory(self, memory: MemoryText) -> str:
         return memory_unit_text(memory.content, memory.occurred_at, self._languages(memory.content))
+
+
+def _windowed(
+    unit: UnitToEmbed,
+    texts: UnitTexts,
+    plain: Mapping[UUID, NDArray[np.float32]],
+    keywords: Mapping[UUID, tuple[int, ...]],
+) -> WindowedTurn | None:
+    """Return a unit with what it is found by, None for one that says nothing. A memory's stands without a window."""
+
+    def read(said_id: UUID, sequence: int) -> WindowedTurn:
+        return alone(said_id, unit.memory_id, sequence, plain[said_id], keywords.get(said_id, ()))
+
+    def turn(event: Event) -> WindowedTurn:
+        return read(event.event_id, event.sequence)
+
+    stale = texts.turns.get(unit.unit_id)
+    if stale is None:
+        return replace(read(unit.memory_id, 0), unit_id=unit.unit_id) if unit.memory_id in plain else None
+    return with_window(turn(stale.turn), map(turn, stale.before), map(turn, stale.after))
 
 
 async def _embedded(embedder: Embedder, said: Mapping[UUID, str]) -> Mapping[UUID, NDArray[np.float32]]:

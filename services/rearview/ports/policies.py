@@ -18,7 +18,8 @@ class RedactionPolicies(Protocol):
 
 
 class PolicyStore(Protocol):
-    """Where policies are kept; a change is one transaction with its audit record and the tenant's breaking epochs."""
+    """Where policies are kept; a change is one transaction with its audit record and the tenant's breaking epochs, and
+    with the beginning of a rescan where more is taken out from now on."""
 
     async def get(self, tenant_id: UUID) -> TenantPolicy:
         """Return the policy, of version 0 where none was set. Raises: Unavailable."""

@@ -46,6 +46,7 @@ _LIFECYCLE = {
     "ListLegalHolds": Role.ADMIN,
     "ListModelGenerations": Role.ADMIN,
     "StartReembedding": Role.ADMIN,
+    "RescanRedactions": Role.ADMIN,
     "ListDeadLetters": Role.ADMIN,
     "ReplayDeadLetter": Role.ADMIN,
     "ListAuditRecords": Role.ADMIN,

@@ -186,6 +186,7 @@ class Operation(_message.Message):
     ERROR_FIELD_NUMBER: _builtins.int
     START_TIME_FIELD_NUMBER: _builtins.int
     END_TIME_FIELD_NUMBER: _builtins.int
+    RESCAN_RECEIPT_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """`operations/{operation}`."""
     kind: _builtins.str
@@ -201,7 +202,8 @@ class Operation(_message.Message):
     @_builtins.property
     def counts(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """Counts by name: `hot_to_warm`, `warm_to_cold`, `expired`, `events_expired`; of an erasure by place: `postgres.memory`,
-        `s3.object_versions`, `redis.working_memory`, ...; of a re-embedding: `units_embedded`, `segments_embedded`.
+        `s3.object_versions`, `redis.working_memory`, ...; of a re-embedding: `units_embedded`, `segments_embedded`;
+        of a rescan, texts by category and by place: `PHONE`, `postgres.event`, `postgres.memory`, `s3.cold_memory`, ...
         """
 
     @_builtins.property
@@ -211,6 +213,10 @@ class Operation(_message.Message):
     @_builtins.property
     def end_time(self) -> _timestamp_pb2.Timestamp:
         """When it ended."""
+
+    @_builtins.property
+    def rescan_receipt(self) -> Global___RescanReceipt:
+        """The receipt of a rescan that was verified; unset for everything else."""
 
     def __init__(
         self,
@@ -224,14 +230,79 @@ class Operation(_message.Message):
         error: _builtins.str = ...,
         start_time: _timestamp_pb2.Timestamp | None = ...,
         end_time: _timestamp_pb2.Timestamp | None = ...,
+        rescan_receipt: Global___RescanReceipt | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["end_time", b"end_time", "start_time", b"start_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["end_time", b"end_time", "rescan_receipt", b"rescan_receipt", "start_time", b"start_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["completed", b"completed", "counts", b"counts", "done", b"done", "end_time", b"end_time", "error", b"error", "kind", b"kind", "name", b"name", "start_time", b"start_time", "total", b"total"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["completed", b"completed", "counts", b"counts", "done", b"done", "end_time", b"end_time", "error", b"error", "kind", b"kind", "name", b"name", "rescan_receipt", b"rescan_receipt", "start_time", b"start_time", "total", b"total"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Operation: _TypeAlias = Operation  # noqa: Y015
+
+@_typing.final
+class RescanReceipt(_message.Message):
+    """Proof that the last pass of a rescan, over every place, found nothing more that the policy takes out. No content."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class CountsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.int
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    POLICY_VERSION_FIELD_NUMBER: _builtins.int
+    CATEGORIES_FIELD_NUMBER: _builtins.int
+    COUNTS_FIELD_NUMBER: _builtins.int
+    VERIFY_TIME_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    policy_version: _builtins.int
+    """The version of the policy that the last pass went by."""
+    digest: _builtins.str
+    """SHA-256, in hex, over the operation, the policy and the counts; the audit record has it, too."""
+    @_builtins.property
+    def categories(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What that policy takes out."""
+
+    @_builtins.property
+    def counts(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
+        """Texts that were rewritten, by category and by place, as in `Operation.counts`."""
+
+    @_builtins.property
+    def verify_time(self) -> _timestamp_pb2.Timestamp:
+        """When nothing more was found."""
+
+    def __init__(
+        self,
+        *,
+        policy_version: _builtins.int = ...,
+        categories: _abc.Iterable[_builtins.str] | None = ...,
+        counts: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
+        verify_time: _timestamp_pb2.Timestamp | None = ...,
+        digest: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["verify_time", b"verify_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["categories", b"categories", "counts", b"counts", "digest", b"digest", "policy_version", b"policy_version", "verify_time", b"verify_time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RescanReceipt: _TypeAlias = RescanReceipt  # noqa: Y015
 
 @_typing.final
 class ModelGeneration(_message.Message):
@@ -687,6 +758,28 @@ class StartReembeddingRequest(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___StartReembeddingRequest: _TypeAlias = StartReembeddingRequest  # noqa: Y015
+
+@_typing.final
+class RescanRedactionsRequest(_message.Message):
+    """Request of RescanRedactions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DRY_RUN_FIELD_NUMBER: _builtins.int
+    dry_run: _builtins.bool
+    """Count the texts that would be rewritten, by category and by place, and change nothing."""
+    def __init__(
+        self,
+        *,
+        dry_run: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dry_run", b"dry_run"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RescanRedactionsRequest: _TypeAlias = RescanRedactionsRequest  # noqa: Y015
 
 @_typing.final
 class ListDeadLettersRequest(_message.Message):

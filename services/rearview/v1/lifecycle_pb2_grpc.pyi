@@ -50,6 +50,10 @@ class LifecycleServiceStub:
     """Lists the embedding model generations in use."""
     StartReembedding: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.StartReembeddingRequest, _lifecycle_pb2.Operation]
     """Embeds the tenant's memories with another model while the one before answers; then that one answers."""
+    RescanRedactions: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.RescanRedactionsRequest, _lifecycle_pb2.Operation]
+    """Rewrites what is stored by the tenant's redaction policy of today, in every tier, or counts what it would rewrite. A
+    change of the policy that takes out more begins one by itself.
+    """
     ListDeadLetters: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.ListDeadLettersRequest, _lifecycle_pb2.ListDeadLettersResponse]
     """Lists jobs that failed for good."""
     ReplayDeadLetter: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.ReplayDeadLetterRequest, _lifecycle_pb2.DeadLetter]
@@ -80,6 +84,10 @@ class LifecycleServiceAsyncStub(LifecycleServiceStub):
     """Lists the embedding model generations in use."""
     StartReembedding: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.StartReembeddingRequest, _lifecycle_pb2.Operation]  # type: ignore[assignment]
     """Embeds the tenant's memories with another model while the one before answers; then that one answers."""
+    RescanRedactions: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.RescanRedactionsRequest, _lifecycle_pb2.Operation]  # type: ignore[assignment]
+    """Rewrites what is stored by the tenant's redaction policy of today, in every tier, or counts what it would rewrite. A
+    change of the policy that takes out more begins one by itself.
+    """
     ListDeadLetters: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.ListDeadLettersRequest, _lifecycle_pb2.ListDeadLettersResponse]  # type: ignore[assignment]
     """Lists jobs that failed for good."""
     ReplayDeadLetter: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.ReplayDeadLetterRequest, _lifecycle_pb2.DeadLetter]  # type: ignore[assignment]
@@ -155,6 +163,16 @@ class LifecycleServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_lifecycle_pb2.Operation, _abc.Awaitable[_lifecycle_pb2.Operation]]:
         """Embeds the tenant's memories with another model while the one before answers; then that one answers."""
+
+    @_abc_1.abstractmethod
+    def RescanRedactions(
+        self,
+        request: _lifecycle_pb2.RescanRedactionsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_lifecycle_pb2.Operation, _abc.Awaitable[_lifecycle_pb2.Operation]]:
+        """Rewrites what is stored by the tenant's redaction policy of today, in every tier, or counts what it would rewrite. A
+        change of the policy that takes out more begins one by itself.
+        """
 
     @_abc_1.abstractmethod
     def ListDeadLetters(

@@ -31,7 +31,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from rearview.v1 import lifecycle_pb2 as rearview_dot_v1_dot_lifecycle__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18rearview/v1/tenant.proto\x12\x0brearview.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1brearview/v1/lifecycle.proto\"N\n\x06Quotas\x12\x1b\n\x13requests_per_second\x18\x01 \x01(\x03\x12\x14\n\x0cmax_memories\x18\x02 \x01(\x03\x12\x11\n\tmax_bytes\x18\x03 \x01(\x03\"\xd1\x03\n\x06Tenant\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x08\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12\x10\n\x08\x64isabled\x18\x03 \x01(\x08\x12#\n\x06quotas\x18\x04 \x01(\x0b\x32\x13.rearview.v1.Quotas\x12\x35\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12\x0c\n\x04\x65tag\x18\x06 \x01(\t\x12\x35\n\x0b\x64\x65lete_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12\x34\n\nerase_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12\x42\n\rerased_counts\x18\t \x03(\x0b\x32%.rearview.v1.Tenant.ErasedCountsEntryB\x04\xe2\x41\x01\x03\x1a\x33\n\x11\x45rasedCountsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01:;\xea\x41\x38\n\x13rearview.dev/Tenant\x12\x10tenants/{tenant}*\x07tenants2\x06tenant\"\xf3\x02\n\x06\x41piKey\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x08\x12\x17\n\tprincipal\x18\x02 \x01(\tB\x04\xe2\x41\x01\x02\x12.\n\x04role\x18\x03 \x01(\x0e\x32\x1a.rearview.v1.PrincipalRoleB\x04\xe2\x41\x01\x02\x12\x12\n\nnamespaces\x18\x04 \x03(\t\x12\x35\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12/\n\x0b\x65xpire_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x35\n\x0brevoke_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12\x1b\n\x13requests_per_second\x18\x08 \x01(\x03:<\xea\x41\x39\n\x13rearview.dev/ApiKey\x12\x11\x61piKeys/{api_key}*\x07\x61piKeys2\x06\x61piKey\"4\n\x0fRedactionPolicy\x12\x12\n\ncategories\x18\x01 \x03(\t\x12\r\n\x05vault\x18\x02 \x01(\x08\"\x94\x01\n\x0eScoringProfile\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\trelevance\x18\x02 \x01(\x02\x12\x0f\n\x07recency\x18\x03 \x01(\x02\x12\x11\n\tfrequency\x18\x04 \x01(\x02\x12\x0f\n\x07\x65motion\x18\x05 \x01(\x02\x12,\n\thalf_life\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xdd\x01\n\x0cTenantPolicy\x12/\n\tredaction\x18\x01 \x01(\x0b\x32\x1c.rearview.v1.RedactionPolicy\x12/\n\tlifecycle\x18\x02 \x01(\x0b\x32\x1c.rearview.v1.LifecyclePolicy\x12-\n\x08profiles\x18\x03 \x03(\x0b\x32\x1b.rearview.v1.ScoringProfile\x12\x17\n\x0f\x64\x65\x66\x61ult_profile\x18\x04 \x01(\t\x12\x15\n\x07version\x18\x05 \x01(\x03\x42\x04\xe2\x41\x01\x03\x12\x0c\n\x04\x65tag\x18\x06 \x01(\t\"g\n\x13\x43reateTenantRequest\x12\x17\n\ttenant_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12#\n\x06tenant\x18\x02 \x01(\x0b\x32\x13.rearview.v1.Tenant\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"q\n\x14\x43reateTenantResponse\x12#\n\x06tenant\x18\x01 \x01(\x0b\x32\x13.rearview.v1.Tenant\x12$\n\x07\x61pi_key\x18\x02 \x01(\x0b\x32\x13.rearview.v1.ApiKey\x12\x0e\n\x06secret\x18\x03 \x01(\t\"&\n\x10GetTenantRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\";\n\x12ListTenantsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"T\n\x13ListTenantsResponse\x12$\n\x07tenants\x18\x01 \x03(\x0b\x32\x13.rearview.v1.Tenant\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"w\n\x13UpdateTenantRequest\x12)\n\x06tenant\x18\x01 \x01(\x0b\x32\x13.rearview.v1.TenantB\x04\xe2\x41\x01\x02\x12\x35\n\x0bupdate_mask\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x04\xe2\x41\x01\x02\")\n\x13\x44\x65leteTenantRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"U\n\x13\x43reateApiKeyRequest\x12*\n\x07\x61pi_key\x18\x01 \x01(\x0b\x32\x13.rearview.v1.ApiKeyB\x04\xe2\x41\x01\x02\x12\x12\n\nrequest_id\x18\x02 \x01(\t\"L\n\x14\x43reateApiKeyResponse\x12$\n\x07\x61pi_key\x18\x01 \x01(\x0b\x32\x13.rearview.v1.ApiKey\x12\x0e\n\x06secret\x18\x02 \x01(\t\";\n\x12ListApiKeysRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"U\n\x13ListApiKeysResponse\x12%\n\x08\x61pi_keys\x18\x01 \x03(\x0b\x32\x13.rearview.v1.ApiKey\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"U\n\x13RotateApiKeyRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12*\n\x07overlap\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\")\n\x13RevokeApiKeyRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\x12\n\x10GetPolicyRequest\"}\n\x13UpdatePolicyRequest\x12/\n\x06policy\x18\x01 \x01(\x0b\x32\x19.rearview.v1.TenantPolicyB\x04\xe2\x41\x01\x02\x12\x35\n\x0bupdate_mask\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x04\xe2\x41\x01\x02\"-\n\x14\x45xportSubjectRequest\x12\x15\n\x07subject\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"%\n\x15\x45xportSubjectResponse\x12\x0c\n\x04line\x18\x01 \x01(\t*\x99\x01\n\rPrincipalRole\x12\x1e\n\x1aPRINCIPAL_ROLE_UNSPECIFIED\x10\x00\x12\x17\n\x13PRINCIPAL_ROLE_READ\x10\x01\x12\x18\n\x14PRINCIPAL_ROLE_WRITE\x10\x02\x12\x18\n\x14PRINCIPAL_ROLE_ADMIN\x10\x03\x12\x1b\n\x17PRINCIPAL_ROLE_OPERATOR\x10\x04\x32\xb9\x07\n\rTenantService\x12S\n\x0c\x43reateTenant\x12 .rearview.v1.CreateTenantRequest\x1a!.rearview.v1.CreateTenantResponse\x12?\n\tGetTenant\x12\x1d.rearview.v1.GetTenantRequest\x1a\x13.rearview.v1.Tenant\x12P\n\x0bListTenants\x12\x1f.rearview.v1.ListTenantsRequest\x1a .rearview.v1.ListTenantsResponse\x12\x45\n\x0cUpdateTenant\x12 .rearview.v1.UpdateTenantRequest\x1a\x13.rearview.v1.Tenant\x12H\n\x0c\x44\x65leteTenant\x12 .rearview.v1.DeleteTenantRequest\x1a\x16.google.protobuf.Empty\x12S\n\x0c\x43reateApiKey\x12 .rearview.v1.CreateApiKeyRequest\x1a!.rearview.v1.CreateApiKeyResponse\x12P\n\x0bListApiKeys\x12\x1f.rearview.v1.ListApiKeysRequest\x1a .rearview.v1.ListApiKeysResponse\x12S\n\x0cRotateApiKey\x12 .rearview.v1.RotateApiKeyRequest\x1a!.rearview.v1.CreateApiKeyResponse\x12\x45\n\x0cRevokeApiKey\x12 .rearview.v1.RevokeApiKeyRequest\x1a\x13.rearview.v1.ApiKey\x12\x45\n\tGetPolicy\x12\x1d.rearview.v1.GetPolicyRequest\x1a\x19.rearview.v1.TenantPolicy\x12K\n\x0cUpdatePolicy\x12 .rearview.v1.UpdatePolicyRequest\x1a\x19.rearview.v1.TenantPolicy\x12X\n\rExportSubject\x12!.rearview.v1.ExportSubjectRequest\x1a\".rearview.v1.ExportSubjectResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18rearview/v1/tenant.proto\x12\x0brearview.v1\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1brearview/v1/lifecycle.proto\"N\n\x06Quotas\x12\x1b\n\x13requests_per_second\x18\x01 \x01(\x03\x12\x14\n\x0cmax_memories\x18\x02 \x01(\x03\x12\x11\n\tmax_bytes\x18\x03 \x01(\x03\"\xd1\x03\n\x06Tenant\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x08\x12\x14\n\x0c\x64isplay_name\x18\x02 \x01(\t\x12\x10\n\x08\x64isabled\x18\x03 \x01(\x08\x12#\n\x06quotas\x18\x04 \x01(\x0b\x32\x13.rearview.v1.Quotas\x12\x35\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12\x0c\n\x04\x65tag\x18\x06 \x01(\t\x12\x35\n\x0b\x64\x65lete_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12\x34\n\nerase_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12\x42\n\rerased_counts\x18\t \x03(\x0b\x32%.rearview.v1.Tenant.ErasedCountsEntryB\x04\xe2\x41\x01\x03\x1a\x33\n\x11\x45rasedCountsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01:;\xea\x41\x38\n\x13rearview.dev/Tenant\x12\x10tenants/{tenant}*\x07tenants2\x06tenant\"\xf3\x02\n\x06\x41piKey\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x08\x12\x17\n\tprincipal\x18\x02 \x01(\tB\x04\xe2\x41\x01\x02\x12.\n\x04role\x18\x03 \x01(\x0e\x32\x1a.rearview.v1.PrincipalRoleB\x04\xe2\x41\x01\x02\x12\x12\n\nnamespaces\x18\x04 \x03(\t\x12\x35\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12/\n\x0b\x65xpire_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x35\n\x0brevoke_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03\x12\x1b\n\x13requests_per_second\x18\x08 \x01(\x03:<\xea\x41\x39\n\x13rearview.dev/ApiKey\x12\x11\x61piKeys/{api_key}*\x07\x61piKeys2\x06\x61piKey\"4\n\x0fRedactionPolicy\x12\x12\n\ncategories\x18\x01 \x03(\t\x12\r\n\x05vault\x18\x02 \x01(\x08\"\x94\x01\n\x0eScoringProfile\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\trelevance\x18\x02 \x01(\x02\x12\x0f\n\x07recency\x18\x03 \x01(\x02\x12\x11\n\tfrequency\x18\x04 \x01(\x02\x12\x0f\n\x07\x65motion\x18\x05 \x01(\x02\x12,\n\thalf_life\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xf3\x01\n\x0cTenantPolicy\x12/\n\tredaction\x18\x01 \x01(\x0b\x32\x1c.rearview.v1.RedactionPolicy\x12/\n\tlifecycle\x18\x02 \x01(\x0b\x32\x1c.rearview.v1.LifecyclePolicy\x12-\n\x08profiles\x18\x03 \x03(\x0b\x32\x1b.rearview.v1.ScoringProfile\x12\x17\n\x0f\x64\x65\x66\x61ult_profile\x18\x04 \x01(\t\x12\x15\n\x07version\x18\x05 \x01(\x03\x42\x04\xe2\x41\x01\x03\x12\x0c\n\x04\x65tag\x18\x06 \x01(\t\x12\x14\n\x06rescan\x18\x07 \x01(\tB\x04\xe2\x41\x01\x03\"g\n\x13\x43reateTenantRequest\x12\x17\n\ttenant_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12#\n\x06tenant\x18\x02 \x01(\x0b\x32\x13.rearview.v1.Tenant\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"q\n\x14\x43reateTenantResponse\x12#\n\x06tenant\x18\x01 \x01(\x0b\x32\x13.rearview.v1.Tenant\x12$\n\x07\x61pi_key\x18\x02 \x01(\x0b\x32\x13.rearview.v1.ApiKey\x12\x0e\n\x06secret\x18\x03 \x01(\t\"&\n\x10GetTenantRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\";\n\x12ListTenantsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"T\n\x13ListTenantsResponse\x12$\n\x07tenants\x18\x01 \x03(\x0b\x32\x13.rearview.v1.Tenant\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"w\n\x13UpdateTenantRequest\x12)\n\x06tenant\x18\x01 \x01(\x0b\x32\x13.rearview.v1.TenantB\x04\xe2\x41\x01\x02\x12\x35\n\x0bupdate_mask\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x04\xe2\x41\x01\x02\")\n\x13\x44\x65leteTenantRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"U\n\x13\x43reateApiKeyRequest\x12*\n\x07\x61pi_key\x18\x01 \x01(\x0b\x32\x13.rearview.v1.ApiKeyB\x04\xe2\x41\x01\x02\x12\x12\n\nrequest_id\x18\x02 \x01(\t\"L\n\x14\x43reateApiKeyResponse\x12$\n\x07\x61pi_key\x18\x01 \x01(\x0b\x32\x13.rearview.v1.ApiKey\x12\x0e\n\x06secret\x18\x02 \x01(\t\";\n\x12ListApiKeysRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"U\n\x13ListApiKeysResponse\x12%\n\x08\x61pi_keys\x18\x01 \x03(\x0b\x32\x13.rearview.v1.ApiKey\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"U\n\x13RotateApiKeyRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\x12*\n\x07overlap\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\")\n\x13RevokeApiKeyRequest\x12\x12\n\x04name\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\x12\n\x10GetPolicyRequest\"}\n\x13UpdatePolicyRequest\x12/\n\x06policy\x18\x01 \x01(\x0b\x32\x19.rearview.v1.TenantPolicyB\x04\xe2\x41\x01\x02\x12\x35\n\x0bupdate_mask\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x04\xe2\x41\x01\x02\"-\n\x14\x45xportSubjectRequest\x12\x15\n\x07subject\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"%\n\x15\x45xportSubjectResponse\x12\x0c\n\x04line\x18\x01 \x01(\t*\x99\x01\n\rPrincipalRole\x12\x1e\n\x1aPRINCIPAL_ROLE_UNSPECIFIED\x10\x00\x12\x17\n\x13PRINCIPAL_ROLE_READ\x10\x01\x12\x18\n\x14PRINCIPAL_ROLE_WRITE\x10\x02\x12\x18\n\x14PRINCIPAL_ROLE_ADMIN\x10\x03\x12\x1b\n\x17PRINCIPAL_ROLE_OPERATOR\x10\x04\x32\xb9\x07\n\rTenantService\x12S\n\x0c\x43reateTenant\x12 .rearview.v1.CreateTenantRequest\x1a!.rearview.v1.CreateTenantResponse\x12?\n\tGetTenant\x12\x1d.rearview.v1.GetTenantRequest\x1a\x13.rearview.v1.Tenant\x12P\n\x0bListTenants\x12\x1f.rearview.v1.ListTenantsRequest\x1a .rearview.v1.ListTenantsResponse\x12\x45\n\x0cUpdateTenant\x12 .rearview.v1.UpdateTenantRequest\x1a\x13.rearview.v1.Tenant\x12H\n\x0c\x44\x65leteTenant\x12 .rearview.v1.DeleteTenantRequest\x1a\x16.google.protobuf.Empty\x12S\n\x0c\x43reateApiKey\x12 .rearview.v1.CreateApiKeyRequest\x1a!.rearview.v1.CreateApiKeyResponse\x12P\n\x0bListApiKeys\x12\x1f.rearview.v1.ListApiKeysRequest\x1a .rearview.v1.ListApiKeysResponse\x12S\n\x0cRotateApiKey\x12 .rearview.v1.RotateApiKeyRequest\x1a!.rearview.v1.CreateApiKeyResponse\x12\x45\n\x0cRevokeApiKey\x12 .rearview.v1.RevokeApiKeyRequest\x1a\x13.rearview.v1.ApiKey\x12\x45\n\tGetPolicy\x12\x1d.rearview.v1.GetPolicyRequest\x1a\x19.rearview.v1.TenantPolicy\x12K\n\x0cUpdatePolicy\x12 .rearview.v1.UpdatePolicyRequest\x1a\x19.rearview.v1.TenantPolicy\x12X\n\rExportSubject\x12!.rearview.v1.ExportSubjectRequest\x1a\".rearview.v1.ExportSubjectResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -66,6 +66,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_APIKEY']._serialized_options = b'\352A9\n\023rearview.dev/ApiKey\022\021apiKeys/{api_key}*\007apiKeys2\006apiKey'
   _globals['_TENANTPOLICY'].fields_by_name['version']._loaded_options = None
   _globals['_TENANTPOLICY'].fields_by_name['version']._serialized_options = b'\342A\001\003'
+  _globals['_TENANTPOLICY'].fields_by_name['rescan']._loaded_options = None
+  _globals['_TENANTPOLICY'].fields_by_name['rescan']._serialized_options = b'\342A\001\003'
   _globals['_CREATETENANTREQUEST'].fields_by_name['tenant_id']._loaded_options = None
   _globals['_CREATETENANTREQUEST'].fields_by_name['tenant_id']._serialized_options = b'\342A\001\002'
   _globals['_GETTENANTREQUEST'].fields_by_name['name']._loaded_options = None
@@ -88,8 +90,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_UPDATEPOLICYREQUEST'].fields_by_name['update_mask']._serialized_options = b'\342A\001\002'
   _globals['_EXPORTSUBJECTREQUEST'].fields_by_name['subject']._loaded_options = None
   _globals['_EXPORTSUBJECTREQUEST'].fields_by_name['subject']._serialized_options = b'\342A\001\002'
-  _globals['_PRINCIPALROLE']._serialized_start=2857
-  _globals['_PRINCIPALROLE']._serialized_end=3010
+  _globals['_PRINCIPALROLE']._serialized_start=2879
+  _globals['_PRINCIPALROLE']._serialized_end=3032
   _globals['_QUOTAS']._serialized_start=258
   _globals['_QUOTAS']._serialized_end=336
   _globals['_TENANT']._serialized_start=339
@@ -103,41 +105,41 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SCORINGPROFILE']._serialized_start=1235
   _globals['_SCORINGPROFILE']._serialized_end=1383
   _globals['_TENANTPOLICY']._serialized_start=1386
-  _globals['_TENANTPOLICY']._serialized_end=1607
-  _globals['_CREATETENANTREQUEST']._serialized_start=1609
-  _globals['_CREATETENANTREQUEST']._serialized_end=1712
-  _globals['_CREATETENANTRESPONSE']._serialized_start=1714
-  _globals['_CREATETENANTRESPONSE']._serialized_end=1827
-  _globals['_GETTENANTREQUEST']._serialized_start=1829
-  _globals['_GETTENANTREQUEST']._serialized_end=1867
-  _globals['_LISTTENANTSREQUEST']._serialized_start=1869
-  _globals['_LISTTENANTSREQUEST']._serialized_end=1928
-  _globals['_LISTTENANTSRESPONSE']._serialized_start=1930
-  _globals['_LISTTENANTSRESPONSE']._serialized_end=2014
-  _globals['_UPDATETENANTREQUEST']._serialized_start=2016
-  _globals['_UPDATETENANTREQUEST']._serialized_end=2135
-  _globals['_DELETETENANTREQUEST']._serialized_start=2137
-  _globals['_DELETETENANTREQUEST']._serialized_end=2178
-  _globals['_CREATEAPIKEYREQUEST']._serialized_start=2180
-  _globals['_CREATEAPIKEYREQUEST']._serialized_end=2265
-  _globals['_CREATEAPIKEYRESPONSE']._serialized_start=2267
-  _globals['_CREATEAPIKEYRESPONSE']._serialized_end=2343
-  _globals['_LISTAPIKEYSREQUEST']._serialized_start=2345
-  _globals['_LISTAPIKEYSREQUEST']._serialized_end=2404
-  _globals['_LISTAPIKEYSRESPONSE']._serialized_start=2406
-  _globals['_LISTAPIKEYSRESPONSE']._serialized_end=2491
-  _globals['_ROTATEAPIKEYREQUEST']._serialized_start=2493
-  _globals['_ROTATEAPIKEYREQUEST']._serialized_end=2578
-  _globals['_REVOKEAPIKEYREQUEST']._serialized_start=2580
-  _globals['_REVOKEAPIKEYREQUEST']._serialized_end=2621
-  _globals['_GETPOLICYREQUEST']._serialized_start=2623
-  _globals['_GETPOLICYREQUEST']._serialized_end=2641
-  _globals['_UPDATEPOLICYREQUEST']._serialized_start=2643
-  _globals['_UPDATEPOLICYREQUEST']._serialized_end=2768
-  _globals['_EXPORTSUBJECTREQUEST']._serialized_start=2770
-  _globals['_EXPORTSUBJECTREQUEST']._serialized_end=2815
-  _globals['_EXPORTSUBJECTRESPONSE']._serialized_start=2817
-  _globals['_EXPORTSUBJECTRESPONSE']._serialized_end=2854
-  _globals['_TENANTSERVICE']._serialized_start=3013
-  _globals['_TENANTSERVICE']._serialized_end=3966
+  _globals['_TENANTPOLICY']._serialized_end=1629
+  _globals['_CREATETENANTREQUEST']._serialized_start=1631
+  _globals['_CREATETENANTREQUEST']._serialized_end=1734
+  _globals['_CREATETENANTRESPONSE']._serialized_start=1736
+  _globals['_CREATETENANTRESPONSE']._serialized_end=1849
+  _globals['_GETTENANTREQUEST']._serialized_start=1851
+  _globals['_GETTENANTREQUEST']._serialized_end=1889
+  _globals['_LISTTENANTSREQUEST']._serialized_start=1891
+  _globals['_LISTTENANTSREQUEST']._serialized_end=1950
+  _globals['_LISTTENANTSRESPONSE']._serialized_start=1952
+  _globals['_LISTTENANTSRESPONSE']._serialized_end=2036
+  _globals['_UPDATETENANTREQUEST']._serialized_start=2038
+  _globals['_UPDATETENANTREQUEST']._serialized_end=2157
+  _globals['_DELETETENANTREQUEST']._serialized_start=2159
+  _globals['_DELETETENANTREQUEST']._serialized_end=2200
+  _globals['_CREATEAPIKEYREQUEST']._serialized_start=2202
+  _globals['_CREATEAPIKEYREQUEST']._serialized_end=2287
+  _globals['_CREATEAPIKEYRESPONSE']._serialized_start=2289
+  _globals['_CREATEAPIKEYRESPONSE']._serialized_end=2365
+  _globals['_LISTAPIKEYSREQUEST']._serialized_start=2367
+  _globals['_LISTAPIKEYSREQUEST']._serialized_end=2426
+  _globals['_LISTAPIKEYSRESPONSE']._serialized_start=2428
+  _globals['_LISTAPIKEYSRESPONSE']._serialized_end=2513
+  _globals['_ROTATEAPIKEYREQUEST']._serialized_start=2515
+  _globals['_ROTATEAPIKEYREQUEST']._serialized_end=2600
+  _globals['_REVOKEAPIKEYREQUEST']._serialized_start=2602
+  _globals['_REVOKEAPIKEYREQUEST']._serialized_end=2643
+  _globals['_GETPOLICYREQUEST']._serialized_start=2645
+  _globals['_GETPOLICYREQUEST']._serialized_end=2663
+  _globals['_UPDATEPOLICYREQUEST']._serialized_start=2665
+  _globals['_UPDATEPOLICYREQUEST']._serialized_end=2790
+  _globals['_EXPORTSUBJECTREQUEST']._serialized_start=2792
+  _globals['_EXPORTSUBJECTREQUEST']._serialized_end=2837
+  _globals['_EXPORTSUBJECTRESPONSE']._serialized_start=2839
+  _globals['_EXPORTSUBJECTRESPONSE']._serialized_end=2876
+  _globals['_TENANTSERVICE']._serialized_start=3035
+  _globals['_TENANTSERVICE']._serialized_end=3988
 # @@protoc_insertion_point(module_scope)

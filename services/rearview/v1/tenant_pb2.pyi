@@ -238,8 +238,8 @@ class RedactionPolicy(_message.Message):
     CATEGORIES_FIELD_NUMBER: _builtins.int
     VAULT_FIELD_NUMBER: _builtins.int
     vault: _builtins.bool
-    """Keep originals sealed, readable through RevealRedacted only; refused where the platform has no key for it. Applies
-    to what is written from then on.
+    """Keep originals sealed, readable through RevealRedacted only; refused where the platform has no key for it. Turned on,
+    it applies to what is written from then on; turned off, the rescan that this begins deletes what is kept.
     """
     @_builtins.property
     def categories(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -318,12 +318,17 @@ class TenantPolicy(_message.Message):
     DEFAULT_PROFILE_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
     ETAG_FIELD_NUMBER: _builtins.int
+    RESCAN_FIELD_NUMBER: _builtins.int
     default_profile: _builtins.str
     """The profile used when a request names none."""
     version: _builtins.int
     """Grows with every change."""
     etag: _builtins.str
     """Changes with every write; send it back with an update."""
+    rescan: _builtins.str
+    """In the answer to an update by which more is taken out, or originals are no longer kept: `operations/{operation}`, the
+    rescan that it began, which rewrites what is stored (LifecycleService.GetOperation). Else empty.
+    """
     @_builtins.property
     def redaction(self) -> Global___RedactionPolicy:
         """What is redacted."""
@@ -345,10 +350,11 @@ class TenantPolicy(_message.Message):
         default_profile: _builtins.str = ...,
         version: _builtins.int = ...,
         etag: _builtins.str = ...,
+        rescan: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["lifecycle", b"lifecycle", "redaction", b"redaction"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["default_profile", b"default_profile", "etag", b"etag", "lifecycle", b"lifecycle", "profiles", b"profiles", "redaction", b"redaction", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["default_profile", b"default_profile", "etag", b"etag", "lifecycle", b"lifecycle", "profiles", b"profiles", "redaction", b"redaction", "rescan", b"rescan", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

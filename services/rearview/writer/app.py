@@ -57,6 +57,7 @@ from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.embedder import Embedder
 from rearview.ports.job_queue import JobHandler
 from rearview.ports.tiering import Rehydrator
+from rearview.redaction.texts import RedactionParts
 from rearview.rpc.interceptors import IdentityInterceptor
 from rearview.rpc.service_process import meanwhile, service_process
 from rearview.telemetry.job_metrics import observed_jobs
@@ -80,7 +81,6 @@ from rearview.writer.jobs import job_handlers
 from rearview.writer.merge_fresh_units import UnitMerger
 from rearview.writer.merge_schedule import MergeSchedule
 from rearview.writer.novelty import NoveltyGate
-from rearview.writer.redaction import RedactionParts
 from rearview.writer.refresh_units import UnitRefresher
 from rearview.writer.remember import MemoryKeeper, TextReader
 from rearview.writer.servicer import WriterServicer

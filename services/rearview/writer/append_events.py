@@ -17,8 +17,8 @@ from rearview.ports.event_log import EventLog
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.turn_reading import ReadSignals
 from rearview.ports.working_memory import SessionKey, WorkingMemory
-from rearview.writer.draft_events import EventDrafts
-from rearview.writer.redaction import RedactionParts
+from rearview.redaction.draft_events import EventDrafts
+from rearview.redaction.texts import RedactionParts
 
 OFFLOAD_ABOVE_CHARACTERS = 4_000
 """Longer appends are read in a thread, so that other calls do not wait for them."""
@@ -74,7 +74,7 @@ class EventAppender:
         return appended.events
 
     def _drafts(self, scope: Scope, command: AppendEvents, policy: RedactionPolicy) -> EventDrafts:
-        return EventDrafts(self._redaction, policy, self._hasher, scope, command)
+        return EventDrafts(self._redaction, policy, self._hasher, scope, command.session_id, command.events)
 
     def _working_turn(self, event: Event) -> WorkingTurn:
         return WorkingTurn(event, importance(rated(event, self._read_signals(event.searchable_text))))

@@ -7,8 +7,9 @@ from rearview.domain.principal import Scope
 from rearview.domain.redaction import Original, RedactionPolicy
 from rearview.domain.writing import Remember
 from rearview.ports.placeholders import PlaceholderNumbers
-from rearview.writer.placeholders import SessionNaming, settled_tree
-from rearview.writer.redaction import Redaction, RedactionParts, redacted_memory
+from rearview.redaction.placeholders import SessionNaming
+from rearview.redaction.texts import Redaction, RedactionParts, redacted_memory
+from rearview.redaction.trees import mapped_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ async def draft_memory(
         redacted,
         content=settle(redacted.content),
         labels={settle(key): settle(value) for key, value in redacted.labels.items()},
-        metadata=settled_tree(redacted.metadata, settle),
+        metadata=mapped_tree(redacted.metadata, settle),
         entities=tuple(map(settle, redacted.entities)),
     )
     original = None

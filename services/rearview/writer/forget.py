@@ -25,8 +25,8 @@ from rearview.ports.forgetting import Forgetting, ForgottenTurns, NotHot
 from rearview.ports.handed_out import HandedOut
 from rearview.ports.tiering import Rehydrator
 from rearview.ports.working_memory import WorkingMemory
+from rearview.redaction.texts import Redaction, RedactionParts
 from rearview.writer.confirmation import Confirmations, missing_token
-from rearview.writer.redaction import Redaction, RedactionParts
 
 _MOST_ATTEMPTS = 5
 _Result = TypeVar("_Result")

@@ -31,13 +31,13 @@ from rearview.ports.memory_store import MemoryStore, NewMemory
 from rearview.ports.placeholders import PlaceholderNumbers
 from rearview.ports.tiering import Rehydrator
 from rearview.ports.turn_reading import Canonical
+from rearview.redaction.texts import RedactionParts
 from rearview.writer.draft_memory import MemoryDraft, draft_memory
 from rearview.writer.episodes import KeptTurn, merged_entities
 from rearview.writer.facts.turn_facts import FactMaker
 from rearview.writer.index_plan import with_bags
 from rearview.writer.merge_schedule import MergeSchedule
 from rearview.writer.novelty import NoveltyGate
-from rearview.writer.redaction import RedactionParts
 
 _MOST_ATTEMPTS = 5
 _MOST_LESS = 16

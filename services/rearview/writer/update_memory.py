@@ -16,8 +16,8 @@ from rearview.ports.clock import Clock
 from rearview.ports.memory_store import MemoryStore, NewMemory
 from rearview.ports.stated_facts import StatedFact
 from rearview.ports.tiering import Rehydrator
+from rearview.redaction.texts import Redaction, RedactionParts, redacted_memory
 from rearview.writer.facts.turn_facts import FactMaker
-from rearview.writer.redaction import Redaction, RedactionParts, redacted_memory
 from rearview.writer.remember import ReadText, TextReader, projected
 
 _MOST_ATTEMPTS = 5

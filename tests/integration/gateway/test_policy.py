@@ -37,6 +37,11 @@ async def test_a_policy_is_read_changed_and_guarded_by_its_etag(gateway: Running
     assert (await gateway.tenants.GetPolicy(tenant_pb2.GetPolicyRequest(), metadata=other)).version == 0
     default = await gateway.tenants.UpdatePolicy(update("redaction"), metadata=admin)
     assert list(default.redaction.categories) == list(before.redaction.categories)
+    # Each of these changes takes out more than the policy before it, and says what rewrites what is stored.
+    assert after.rescan.startswith("operations/")
+    assert default.rescan not in ("", after.rescan)
+    laxer = await gateway.tenants.UpdatePolicy(update("redaction.categories", categories=["EMAIL"]), metadata=admin)
+    assert (laxer.rescan, before.rescan) == ("", "")
 
 
 async def test_unknown_categories_are_refused_with_those_that_are_known(gateway: RunningGateway) -> None:

@@ -39,6 +39,7 @@ ADMIN = WRITE | {
         "ListLegalHolds",
         "ListModelGenerations",
         "StartReembedding",
+        "RescanRedactions",
         "ListDeadLetters",
         "ReplayDeadLetter",
     ),

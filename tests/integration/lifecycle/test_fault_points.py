@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import rearview
-from rearview.lifecycle.fault_points import FAULT_POINTS, REEMBED_POINTS, RESTORE_POINTS
+from rearview.lifecycle.fault_points import FAULT_POINTS, REEMBED_POINTS, RESCAN_POINTS, RESTORE_POINTS
 from tests.support.faults.bench import open_fault_bench
 from tests.support.faults.matrix import fill_matrix, rows
 from tests.support.faults.scenarios import SCENARIOS
@@ -42,7 +42,8 @@ async def test_whatever_is_killed_nothing_is_lost_doubled_left_or_brought_back(
 def test_every_named_point_is_in_the_code_and_every_point_in_the_code_is_named() -> None:
     code = "".join(path.read_text() for path in Path(rearview.__file__).parent.rglob("*.py"))
     reached = set(re.findall(r'(?:reach|_on_step)\(\s*"([a-z_.]+)"', code))
-    named = {point for points in FAULT_POINTS.values() for point in points} | set(REEMBED_POINTS) | set(RESTORE_POINTS)
+    named = {point for points in FAULT_POINTS.values() for point in points}
+    named |= {*REEMBED_POINTS, *RESCAN_POINTS, *RESTORE_POINTS}
     assert reached == named
     assert SCENARIOS.keys() == FAULT_POINTS.keys()
     assert len(named) >= 25

@@ -14,6 +14,7 @@ from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.errors import NotFound
 from rearview.domain.operation import Operation, OperationKind
 from rearview.domain.principal import Caller
+from rearview.domain.rescan import RescanReceipt
 
 _SQL = load_queries("operations")
 _TIMEOUT_SECONDS = 10.0
@@ -28,11 +29,7 @@ class PostgresOperations:
     async def begin(self, caller: Caller, tenant_id: UUID, operation: Operation) -> Operation:
         """Keep a new operation; see `Operations.begin`."""
         async with self._database.transaction(tenant_id, timeout_seconds=_TIMEOUT_SECONDS) as connection:
-            await keep_operation(connection, tenant_id, operation)
-            names = [f"operations/{operation.operation_id}"]
-            await record_audit(
-                connection, tenant_id, caller, f"operation.{operation.kind.value}", names, operation.started_at
-            )
+            await begin_operation(connection, caller, tenant_id, operation)
         return operation
 
     async def get(self, tenant_id: UUID, operation_id: UUID) -> Operation:
@@ -42,8 +39,11 @@ class PostgresOperations:
             row = await (await connection.execute(_SQL["get"], place)).fetchone()
         if row is None:
             raise NotFound("there is no such operation", resource_name=f"operations/{operation_id}")
-        found, kind, started_at, arguments, completed, total, counts, error, ended_at = row
-        return Operation(found, OperationKind(kind), started_at, arguments, completed, total, counts, error, ended_at)
+        found, kind, started_at, arguments, completed, total, counts, error, ended_at, *rescan = row
+        receipt = RescanReceipt(found, *rescan) if rescan[0] is not None else None
+        return Operation(
+            found, OperationKind(kind), started_at, arguments, completed, total, counts, error, ended_at, receipt
+        )
 
     async def expect(self, tenant_id: UUID, operation_id: UUID, total: int) -> None:
         """Say how much there is to do; see `Operations.expect`."""
@@ -51,7 +51,8 @@ class PostgresOperations:
 
     async def progress(self, tenant_id: UUID, operation_id: UUID, completed: int, counts: Mapping[str, int]) -> None:
         """Add to what is done; see `Operations.progress`."""
-        await self._change("progress", tenant_id, operation_id, completed=completed, counts=Jsonb(dict(counts)))
+        async with self._database.transaction(tenant_id, timeout_seconds=_TIMEOUT_SECONDS) as connection:
+            await add_progress(connection, tenant_id, operation_id, completed, counts)
 
     async def end(self, tenant_id: UUID, operation_id: UUID, *, error: str, now: datetime) -> None:
         """Say that it has ended; see `Operations.end`."""
@@ -61,6 +62,27 @@ class PostgresOperations:
         place = {"tenant_id": tenant_id, "operation_id": operation_id, **parameters}
         async with self._database.transaction(tenant_id, timeout_seconds=_TIMEOUT_SECONDS) as connection:
             await connection.execute(_SQL[name], place)
+
+
+async def add_progress(
+    connection: Connection, tenant_id: UUID, operation_id: UUID, completed: int, counts: Mapping[str, int]
+) -> None:
+    """Add to what is done, as part of the caller's transaction."""
+    place = {
+        "tenant_id": tenant_id,
+        "operation_id": operation_id,
+        "completed": completed,
+        "counts": Jsonb(dict(counts)),
+    }
+    await connection.execute(_SQL["progress"], place)
+
+
+async def begin_operation(connection: Connection, caller: Caller, tenant_id: UUID, operation: Operation) -> None:
+    """Keep a new operation with its audit record and have it carried out, as part of the caller's transaction."""
+    await keep_operation(connection, tenant_id, operation)
+    names = [f"operations/{operation.operation_id}"]
+    action = f"operation.{operation.kind.value}"
+    await record_audit(connection, tenant_id, caller, action, names, operation.started_at)
 
 
 async def keep_operation(connection: Connection, tenant_id: UUID, operation: Operation) -> None:

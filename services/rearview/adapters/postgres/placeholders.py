@@ -35,6 +35,16 @@ async def read_numbers(cursor: psycopg.AsyncCursor[TupleRow]) -> Numbers:
     return {PlaceholderKey(PiiCategory(row[0]), bytes(row[1])): row[2] for row in await cursor.fetchall()}
 
 
+async def number_values(
+    connection: Connection, tenant_id: UUID, namespace_id: UUID, session_id: str, keys: Sequence[PlaceholderKey]
+) -> Numbers:
+    """Lock a session and return the numbers of values in it; none where there is no such session."""
+    place = {"tenant_id": tenant_id, "namespace_id": namespace_id, "session_id": session_id}
+    if await (await connection.execute(_SQL["lock_session"], place)).fetchone() is None:
+        return {}
+    return await read_numbers(await ask_numbers(connection, tenant_id, namespace_id, session_id, keys))
+
+
 class PostgresPlaceholderNumbers:
     """The `PlaceholderNumbers` port."""
 
@@ -43,9 +53,5 @@ class PostgresPlaceholderNumbers:
 
     async def number(self, scope: Scope, session_id: str, keys: Sequence[PlaceholderKey]) -> Numbers:
         """Return the numbers of values; see `PlaceholderNumbers.number`."""
-        place = {"tenant_id": scope.tenant_id, "namespace_id": scope.namespace_id, "session_id": session_id}
         async with self._database.transaction(scope.tenant_id) as connection:
-            if await (await connection.execute(_SQL["lock_session"], place)).fetchone() is None:
-                return {}
-            asked = await ask_numbers(connection, scope.tenant_id, scope.namespace_id, session_id, keys)
-            return await read_numbers(asked)
+            return await number_values(connection, scope.tenant_id, scope.namespace_id, session_id, keys)

@@ -3,6 +3,7 @@
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -10,9 +11,12 @@ from uuid import UUID
 from rearview.adapters.postgres.audit import record_audit
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.lifecycle_values import lifecycle_parameters, lifecycle_values_of
+from rearview.adapters.postgres.operations import begin_operation
 from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.errors import CredentialInvalid, EtagMismatch
+from rearview.domain.ids import new_id
 from rearview.domain.lifecycle_policy import DEFAULT_LIFECYCLE, check_order, told
+from rearview.domain.operation import Operation, OperationKind
 from rearview.domain.principal import Caller
 from rearview.domain.redaction import PolicyChanges, RedactionPolicy, TenantPolicy
 from rearview.domain.text import PiiCategory
@@ -53,6 +57,7 @@ class PostgresPolicyStore:
             "now": now,
         }
         async with self._database.transaction(tenant_id, timeout_seconds=_TIMEOUT_SECONDS) as connection:
+            earlier = await (await connection.execute(_SQL["lock"], place)).fetchone()
             row = await (await connection.execute(_SQL["update"], place)).fetchone()
             if row is None:
                 raise EtagMismatch("the policy has changed since it was read", resource_name="policy")
@@ -64,6 +69,10 @@ class PostgresPolicyStore:
             detail += told(changes.lifecycle, changes.lifecycle_mask)
             await record_audit(connection, tenant_id, caller, "policy.update", ["policy"], now, detail)
             await connection.execute(_SQL["bump_epochs"], {"tenant_id": tenant_id})
+            if policy.redaction.is_stricter_than(_redaction(*earlier) if earlier else RedactionPolicy()):
+                rescan = Operation(new_id(), OperationKind.RESCAN, now, {"dry_run": False})
+                await begin_operation(connection, caller, tenant_id, rescan)
+                policy = replace(policy, rescan_id=rescan.operation_id)
         return policy
 
 
@@ -98,6 +107,8 @@ class RememberedPolicies:
 
 def _policy(row: Sequence[Any]) -> TenantPolicy:
     categories, vault, version, *lifecycle = row
-    return TenantPolicy(
-        RedactionPolicy(tuple(map(PiiCategory, categories)), vault), version, lifecycle_values_of(lifecycle)
-    )
+    return TenantPolicy(_redaction(categories, vault), version, lifecycle_values_of(lifecycle))
+
+
+def _redaction(categories: Sequence[str], vault: bool) -> RedactionPolicy:
+    return RedactionPolicy(tuple(map(PiiCategory, categories)), vault)

@@ -39,24 +39,30 @@ class PostgresStaleUnits:
         """Replace units; see `StaleUnitStore.replace`."""
         namespace_id = stale.namespace_id
         place = {"tenant_id": tenant_id, "receipt_id": receipt_id, "unit_ids": list(stale.unit_ids)}
-        bags = {unit.unit_id: unit.bag for unit in fresh}
-        large = {term for bag in bags.values() if len(bag.weights) > MAX_TERMS for term in bag.weights}
         async with self._database.transaction(tenant_id) as connection:
-            statistics = await self._units.statistics(connection, tenant_id, namespace_id, large)
-            projections = [
-                UnitProjection(unit.unit_id, unit.vector, indexed_terms(unit.bag, statistics), closed=True)
-                for unit in fresh
-            ]
-            before = await self._units.replace(connection, tenant_id, namespace_id, projections)
-            if before:
-                there = [bags[unit_id] for unit_id, _, _ in before]
-                # Languages were counted when the units came, and have not changed.
-                erased = [(keywords, counted, 0) for _, keywords, counted in before]
-                await lower_counts(connection, tenant_id, namespace_id, erased)
-                delta = NamespaceDelta(units=len(there), keyword_total=sum(bag.length for bag in there))
-                await self._units.count(connection, tenant_id, namespace_id, delta, count_units(there))
-                await bump_epoch(connection, tenant_id, namespace_id, breaking=True)
+            await replace_units(connection, self._units, tenant_id, namespace_id, fresh)
             await connection.execute(_SQL["done"], place)
+
+
+async def replace_units(
+    connection: Connection, units: SearchUnits, tenant_id: UUID, namespace_id: UUID, fresh: Sequence[FreshUnit]
+) -> None:
+    """Replace units wherever they stand and count them anew, in the caller's transaction."""
+    bags = {unit.unit_id: unit.bag for unit in fresh}
+    large = {term for bag in bags.values() if len(bag.weights) > MAX_TERMS for term in bag.weights}
+    statistics = await units.statistics(connection, tenant_id, namespace_id, large)
+    projections = [
+        UnitProjection(unit.unit_id, unit.vector, indexed_terms(unit.bag, statistics), closed=True) for unit in fresh
+    ]
+    before = await units.replace(connection, tenant_id, namespace_id, projections)
+    if before:
+        there = [bags[unit_id] for unit_id, _, _ in before]
+        # Languages were counted when the units came, and have not changed.
+        erased = [(keywords, counted, 0) for _, keywords, counted in before]
+        await lower_counts(connection, tenant_id, namespace_id, erased)
+        delta = NamespaceDelta(units=len(there), keyword_total=sum(bag.length for bag in there))
+        await units.count(connection, tenant_id, namespace_id, delta, count_units(there))
+        await bump_epoch(connection, tenant_id, namespace_id, breaking=True)
 
 
 async def read_windows(

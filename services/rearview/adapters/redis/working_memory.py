@@ -152,6 +152,11 @@ def turns_key(session: SessionKey) -> str:
     return f"wm:{{{session.tenant_id}}}:{session.namespace_id}:{session.session_id}"
 
 
+def every_turns_key(tenant_id: UUID) -> str:
+    """Return the pattern of the keys of all turns of a tenant."""
+    return f"wm:{{{tenant_id}}}:*"
+
+
 def note_key(session: SessionKey) -> str:
     """Return the key of the note of what was forgotten of a session."""
     return f"wmf:{{{session.tenant_id}}}:{session.namespace_id}:{session.session_id}"

@@ -76,6 +76,11 @@ class LifecycleServiceStub:
                 request_serializer=rearview_dot_v1_dot_lifecycle__pb2.StartReembeddingRequest.SerializeToString,
                 response_deserializer=rearview_dot_v1_dot_lifecycle__pb2.Operation.FromString,
                 _registered_method=True)
+        self.RescanRedactions = channel.unary_unary(
+                '/rearview.internal.v1.LifecycleService/RescanRedactions',
+                request_serializer=rearview_dot_v1_dot_lifecycle__pb2.RescanRedactionsRequest.SerializeToString,
+                response_deserializer=rearview_dot_v1_dot_lifecycle__pb2.Operation.FromString,
+                _registered_method=True)
         self.ListDeadLetters = channel.unary_unary(
                 '/rearview.internal.v1.LifecycleService/ListDeadLetters',
                 request_serializer=rearview_dot_v1_dot_lifecycle__pb2.ListDeadLettersRequest.SerializeToString,
@@ -158,6 +163,13 @@ class LifecycleServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RescanRedactions(self, request, context):
+        """As in the public API.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListDeadLetters(self, request, context):
         """As in the public API.
         """
@@ -227,6 +239,11 @@ def add_LifecycleServiceServicer_to_server(servicer, server):
             'StartReembedding': grpc.unary_unary_rpc_method_handler(
                     servicer.StartReembedding,
                     request_deserializer=rearview_dot_v1_dot_lifecycle__pb2.StartReembeddingRequest.FromString,
+                    response_serializer=rearview_dot_v1_dot_lifecycle__pb2.Operation.SerializeToString,
+            ),
+            'RescanRedactions': grpc.unary_unary_rpc_method_handler(
+                    servicer.RescanRedactions,
+                    request_deserializer=rearview_dot_v1_dot_lifecycle__pb2.RescanRedactionsRequest.FromString,
                     response_serializer=rearview_dot_v1_dot_lifecycle__pb2.Operation.SerializeToString,
             ),
             'ListDeadLetters': grpc.unary_unary_rpc_method_handler(
@@ -466,6 +483,33 @@ class LifecycleService:
             target,
             '/rearview.internal.v1.LifecycleService/StartReembedding',
             rearview_dot_v1_dot_lifecycle__pb2.StartReembeddingRequest.SerializeToString,
+            rearview_dot_v1_dot_lifecycle__pb2.Operation.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RescanRedactions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/rearview.internal.v1.LifecycleService/RescanRedactions',
+            rearview_dot_v1_dot_lifecycle__pb2.RescanRedactionsRequest.SerializeToString,
             rearview_dot_v1_dot_lifecycle__pb2.Operation.FromString,
             options,
             channel_credentials,

@@ -50,6 +50,8 @@ class LifecycleServiceStub:
     """As in the public API."""
     StartReembedding: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.StartReembeddingRequest, _lifecycle_pb2.Operation]
     """As in the public API."""
+    RescanRedactions: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.RescanRedactionsRequest, _lifecycle_pb2.Operation]
+    """As in the public API."""
     ListDeadLetters: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.ListDeadLettersRequest, _lifecycle_pb2.ListDeadLettersResponse]
     """As in the public API."""
     ReplayDeadLetter: _grpc.UnaryUnaryMultiCallable[_lifecycle_pb2.ReplayDeadLetterRequest, _lifecycle_pb2.DeadLetter]
@@ -79,6 +81,8 @@ class LifecycleServiceAsyncStub(LifecycleServiceStub):
     ListModelGenerations: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.ListModelGenerationsRequest, _lifecycle_pb2.ListModelGenerationsResponse]  # type: ignore[assignment]
     """As in the public API."""
     StartReembedding: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.StartReembeddingRequest, _lifecycle_pb2.Operation]  # type: ignore[assignment]
+    """As in the public API."""
+    RescanRedactions: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.RescanRedactionsRequest, _lifecycle_pb2.Operation]  # type: ignore[assignment]
     """As in the public API."""
     ListDeadLetters: _aio.UnaryUnaryMultiCallable[_lifecycle_pb2.ListDeadLettersRequest, _lifecycle_pb2.ListDeadLettersResponse]  # type: ignore[assignment]
     """As in the public API."""
@@ -152,6 +156,14 @@ class LifecycleServiceServicer(metaclass=_abc_1.ABCMeta):
     def StartReembedding(
         self,
         request: _lifecycle_pb2.StartReembeddingRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_lifecycle_pb2.Operation, _abc.Awaitable[_lifecycle_pb2.Operation]]:
+        """As in the public API."""
+
+    @_abc_1.abstractmethod
+    def RescanRedactions(
+        self,
+        request: _lifecycle_pb2.RescanRedactionsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_lifecycle_pb2.Operation, _abc.Awaitable[_lifecycle_pb2.Operation]]:
         """As in the public API."""

@@ -15,6 +15,7 @@ from rearview.domain.names import (
 )
 from rearview.domain.operation import Operation
 from rearview.domain.paging import Page, PageRequest
+from rearview.domain.rescan import RescanReceipt
 from rearview.domain.tier_statistics import GenerationStatistics, TierStatistics
 from rearview.rpc.convert.requests import NIL, next_page_token, page_from_proto
 from rearview.rpc.convert.times import optional_time_to_proto, time_from_proto, time_to_proto
@@ -205,4 +206,15 @@ def operation_to_proto(operation: Operation) -> lifecycle_pb2.Operation:
         error=operation.error,
         start_time=time_to_proto(operation.started_at),
         end_time=optional_time_to_proto(operation.ended_at),
+        rescan_receipt=_receipt_to_proto(operation.rescan) if operation.rescan else None,
+    )
+
+
+def _receipt_to_proto(receipt: RescanReceipt) -> lifecycle_pb2.RescanReceipt:
+    return lifecycle_pb2.RescanReceipt(
+        policy_version=receipt.policy_version,
+        categories=receipt.categories,
+        counts=receipt.counts,
+        verify_time=time_to_proto(receipt.verified_at),
+        digest=receipt.digest,
     )

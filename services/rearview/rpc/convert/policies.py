@@ -4,6 +4,7 @@ from rearview.domain.errors import FeatureNotOffered
 from rearview.domain.lifecycle_policy import DEFAULT_LIFECYCLE, FIELDS
 from rearview.domain.redaction import PolicyChanges, TenantPolicy
 from rearview.domain.text import PiiCategory
+from rearview.rpc.convert.lifecycle import OPERATIONS
 from rearview.rpc.convert.lifecycle_policies import lifecycle_to_proto, lifecycle_values_from_proto
 from rearview.rpc.convert.requests import etag_of, mask_from_proto, version_from_etag
 from rearview.rpc.convert.violations import Violations
@@ -51,6 +52,7 @@ def policy_to_proto(policy: TenantPolicy) -> tenant_pb2.TenantPolicy:
         lifecycle=lifecycle_to_proto(policy.lifecycle.over(DEFAULT_LIFECYCLE)),
         version=policy.version,
         etag=etag_of(policy.version),
+        rescan=f"{OPERATIONS}/{policy.rescan_id}" if policy.rescan_id else "",
     )
 
 

@@ -14,12 +14,12 @@ from rearview.domain.keyword_bag import MAX_OWN_TOKENS
 from rearview.domain.principal import Scope
 from rearview.ports.forgetting import StaleTurn
 from rearview.ports.importing import ImportedEvent, ImportedMemory, ImportStore, Known
+from rearview.redaction.texts import Redaction, RedactionParts
 from rearview.writer.imports.forgotten import left_of
 from rearview.writer.imports.redaction import imported_event, imported_memory
 from rearview.writer.imports.remapping import ids_of, remapped_event, remapped_memory
 from rearview.writer.imports.tally import Tally
 from rearview.writer.imports.units import Changed, UnitMaker, UnitParts, carries
-from rearview.writer.redaction import Redaction, RedactionParts
 
 R = TypeVar("R", ExportedEvent, ExportedMemory)
 

@@ -17,10 +17,10 @@ from rearview.domain.exchange.records import (
 from rearview.domain.principal import Scope
 from rearview.ports.clock import Clock
 from rearview.ports.importing import ImportBatch, ImportStore, Progress
+from rearview.redaction.texts import RedactionParts
 from rearview.writer.imports.import_batch import BatchMaker, Numbered
 from rearview.writer.imports.tally import Tally
 from rearview.writer.imports.units import UnitParts
-from rearview.writer.redaction import RedactionParts
 
 BATCH_LINES = 200
 BATCH_BYTES = 4 * 1024 * 1024

@@ -4,6 +4,7 @@
 INSERT INTO event_original (tenant_id, namespace_id, event_id, key_id, sealed)
 SELECT %(tenant_id)s, %(namespace_id)s, o.event_id, o.key_id, o.sealed
 FROM unnest(%(event_ids)s::uuid[], %(key_ids)s::text[], %(sealed)s::bytea[]) AS o (event_id, key_id, sealed)
+ON CONFLICT (tenant_id, namespace_id, event_id) DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed
 
 -- name: keep_of_memory
 INSERT INTO memory_original (tenant_id, namespace_id, memory_id, key_id, sealed)

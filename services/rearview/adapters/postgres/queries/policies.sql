@@ -5,6 +5,9 @@ SELECT redaction_categories, redaction_vault, version, warm_after, cold_after, m
        expire_after, event_retention, trace_retention, value_floor, value_grace
 FROM tenant_policy WHERE tenant_id = %(tenant_id)s
 
+-- name: lock
+SELECT redaction_categories, redaction_vault FROM tenant_policy WHERE tenant_id = %(tenant_id)s FOR UPDATE
+
 -- Changes nothing when a version is given and is not the stored one; no row is version 0.
 -- name: update
 INSERT INTO tenant_policy AS p (tenant_id, redaction_categories, redaction_vault, warm_after, cold_after, max_hot_memories,

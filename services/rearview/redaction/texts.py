@@ -14,6 +14,8 @@ from rearview.domain.writing import Remember, UpdateMemory
 from rearview.ports.policies import RedactionPolicies
 from rearview.ports.redactor import Naming, PayloadDepthError, Redactor, plain_name
 from rearview.ports.sealing import Sealer
+from rearview.redaction.known_values import KnownValues
+from rearview.redaction.trees import mapped_tree
 
 C = TypeVar("C", Remember, UpdateMemory)
 
@@ -42,14 +44,23 @@ class RedactionParts:
 
 
 class Redaction:
-    """Redacts one event or command; remembers what it found, for the record of it."""
+    """Redacts one event, command or memory; remembers what it found, for the record of it."""
 
-    def __init__(self, redactor: Redactor, categories: Collection[PiiCategory], naming: Naming = plain_name) -> None:
+    def __init__(
+        self,
+        redactor: Redactor,
+        categories: Collection[PiiCategory],
+        naming: Naming = plain_name,
+        known: KnownValues | None = None,
+    ) -> None:
+        """Take the parts; `known` values are replaced wherever they stand, recognised or not."""
         self._redactor = redactor
         self._categories = categories
         self._naming = naming
+        self._known = known
         self._found: dict[PiiCategory, None] = {}
         self._values: dict[str, str] = {}
+        self._told: dict[str, PiiCategory] = {}
 
     @property
     def found(self) -> tuple[str, ...]:
@@ -61,8 +72,14 @@ class Redaction:
         """What the placeholders given so far stand for, as first written."""
         return self._values
 
+    @property
+    def told(self) -> Mapping[str, PiiCategory]:
+        """The values found so far, as written, with their categories."""
+        return self._told
+
     def text(self, text: str) -> str:
         """Return the text, redacted."""
+        text = self._without_known(text)
         redacted = self._redactor.redact(text, self._categories, self._name)
         self._found |= dict.fromkeys(redacted.categories)
         return redacted.text
@@ -76,7 +93,8 @@ class Redaction:
         if not tree:
             return tree
         try:
-            redacted, categories = self._redactor.redact_tree(dict(tree), self._categories, self._name)
+            known = mapped_tree(tree, self._without_known) if self._known else tree
+            redacted, categories = self._redactor.redact_tree(dict(known), self._categories, self._name)
         except PayloadDepthError as error:
             raise invalid_field(field, str(error)) from error
         self._found |= dict.fromkeys(categories)
@@ -85,7 +103,15 @@ class Redaction:
     def _name(self, category: PiiCategory, value: str) -> str:
         placeholder = self._naming(category, value)
         self._values.setdefault(placeholder, value)
+        self._told.setdefault(value, category)
         return placeholder
+
+    def _without_known(self, text: str) -> str:
+        return self._known.replaced(text, self._name_known) if self._known else text
+
+    def _name_known(self, category: PiiCategory, value: str) -> str:
+        self._found.setdefault(category)
+        return self._name(category, value)
 
 
 def redacted_event(event: Event, redaction: Redaction, field: str) -> Event:

@@ -3,15 +3,15 @@
 import hmac
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from rearview.domain.event import Event
 from rearview.domain.principal import Scope
 from rearview.domain.redaction import Numbers, PlaceholderKey
 from rearview.domain.text import PiiCategory
 from rearview.ports.redactor import Redactor
+from rearview.redaction.trees import mapped_tree
 
 _DIGEST_BYTES = 16
 _PURPOSE = b"rearview placeholder 1\0"
@@ -74,26 +74,10 @@ def settled_event(event: Event, settle: Settle) -> Event:
             call,
             tool=settle(call.tool),
             call_id=settle(call.call_id),
-            arguments=settled_tree(call.arguments, settle),
+            arguments=mapped_tree(call.arguments, settle),
             result=settle(call.result),
         )
         if call
         else None,
-        metadata=settled_tree(event.metadata, settle),
+        metadata=mapped_tree(event.metadata, settle),
     )
-
-
-def settled_tree(tree: Mapping[str, Any], settle: Settle) -> Mapping[str, Any]:
-    """Return the payload with the final placeholders in its keys and values."""
-    settled: Mapping[str, Any] = _settled(tree, settle)
-    return settled
-
-
-def _settled(value: Any, settle: Settle) -> Any:
-    if isinstance(value, str):
-        return settle(value)
-    if isinstance(value, Mapping):
-        return {_settled(key, settle): _settled(item, settle) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_settled(item, settle) for item in value]
-    return value
