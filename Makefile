@@ -9,7 +9,7 @@ PROTOS := $(sort $(shell cd protos && find . -name '*.proto' | sed 's|^\./||'))
 SERVICE_PROTOS := $(sort $(shell cd protos && grep -rl '^service ' . | sed 's|^\./||'))
 GOOGLE_PROTOS = $(shell $(BIN)/python -c "import google.api, pathlib; print(pathlib.Path(google.api.__path__[0]).parents[1])")
 
-.PHONY: help venv demo test faults fuzz exchange-memory check check-security up down bench bench-peers protos isolation chart chart-tools check-chart check-monitoring images e2e-containers loadtest loadtest-tools overload clean
+.PHONY: help venv demo test faults fuzz soak rounds exchange-memory check check-security up down bench bench-peers protos isolation chart chart-tools check-chart check-monitoring images e2e-containers loadtest loadtest-tools overload clean
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -110,6 +110,13 @@ fuzz: $(VENV)/.tests ## Make FUZZ_INPUTS odd requests to every method and tool; 
 	REARVIEW_FUZZ_INPUTS=$(FUZZ_INPUTS) REARVIEW_FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} REARVIEW_FUZZ_REPORT=$(FUZZ_REPORT) \
 	  $(BIN)/python -m pytest --quiet --capture no --timeout 0 tests/acceptance/test_any_message.py; \
 	  code=$$?; cat $(FUZZ_REPORT); exit $$code
+
+SOAK_MINUTES ?= 60
+soak: $(VENV)/.tests ## Load a stack for SOAK_MINUTES while everything breaks, SOAK_SEED says when; check what clients saw.
+	PYTHONPATH=services:. $(BIN)/python -m tests.support.soak --minutes $(SOAK_MINUTES) --seed $${SOAK_SEED:-$$RANDOM}
+
+rounds: venv ## Store a thousand rounds of dialogue, and ask 200 questions of six kinds about them.
+	$(BIN)/rearview eval rounds --json
 
 EXCHANGE_MEMORIES ?= 200000
 exchange-memory: $(VENV)/.tests ## Export and import EXCHANGE_MEMORIES memories: no process grows with their number.

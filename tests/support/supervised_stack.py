@@ -41,7 +41,9 @@ class SupervisedStack:
         *,
         prefix: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
+        wait_seconds: float = WAIT_SECONDS,
     ) -> None:
+        self._wait_seconds = wait_seconds
         self.folder = DataFolder(folder)
         self._command = [*prefix, sys.executable, *arguments, "--data-dir", str(folder)]
         self._environment = dict(environment or {})
@@ -103,7 +105,7 @@ class SupervisedStack:
     def wait_until(self, condition: Callable[[], bool], what: str) -> None:
         """Wait for a condition; fail with the console's end when the supervisor ends first or nothing happens."""
         assert self._process is not None
-        deadline = time.monotonic() + WAIT_SECONDS
+        deadline = time.monotonic() + self._wait_seconds
         while not condition():
             ended = self._process.poll() is not None
             if (ended and not condition()) or time.monotonic() > deadline:

@@ -122,12 +122,15 @@ async def _keep_output(name: str, process: asyncio.subprocess.Process, log_file:
     splitter = LineSplitter(lambda line: on_line(name, line)) if on_line is not None else None
     try:
         while chunk := await stream.read(CHUNK_BYTES):
-            # Whatever happens to the log (a full disk), the pipe must be drained, or the child would block on it.
+            # Whatever happens to the log and the console (a full disk), the pipe must be drained, or the child would
+            # block on it; and whoever waits for the child's end must hear of that alone.
             with contextlib.suppress(OSError):
                 log.write(chunk)
             if splitter is not None:
-                splitter.feed(chunk)
+                with contextlib.suppress(OSError):
+                    splitter.feed(chunk)
     finally:
         if splitter is not None:
-            splitter.flush()
+            with contextlib.suppress(OSError):
+                splitter.flush()
         log.close()

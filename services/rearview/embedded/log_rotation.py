@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 MAX_SIZE_BYTES = 10 * 1024 * 1024
 KEEP_FILES = 3
@@ -18,13 +19,20 @@ class RotatingLog:
     """
 
     def __init__(self, path: Path, max_size_bytes: int = MAX_SIZE_BYTES, keep_files: int = KEEP_FILES) -> None:
+        """The file is opened when something is written, and again should that have failed (a full disk)."""
         self._path = path
         self._max_size_bytes = max_size_bytes
         self._keep_files = keep_files
-        self._file = path.open("ab", buffering=0)
-        self._size_bytes = path.stat().st_size
+        self._file: BinaryIO | None = None
+        self._size_bytes = 0
 
     def write(self, chunk: bytes) -> None:
+        """Append a chunk.
+
+        Raises:
+            OSError: it could not be written, wholly or in part; the next one may be.
+        """
+        self._opened()
         if self._size_bytes and self._size_bytes + len(chunk) > self._max_size_bytes:
             room = max(0, self._max_size_bytes - self._size_bytes)
             line_end = chunk.rfind(b"\n", 0, room) + 1
@@ -34,21 +42,27 @@ class RotatingLog:
         self._append(chunk)
 
     def close(self) -> None:
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def _append(self, chunk: bytes) -> None:
         if chunk:
-            self._file.write(chunk)
+            self._opened().write(chunk)
             self._size_bytes += len(chunk)
 
     def _rotate(self) -> None:
-        self._file.close()
+        self.close()
         for number in range(self._keep_files, 0, -1):
             older = self._numbered(number - 1) if number > 1 else self._path
             if older.exists():
                 older.replace(self._numbered(number))
-        self._file = self._path.open("ab", buffering=0)
-        self._size_bytes = 0
+
+    def _opened(self) -> BinaryIO:
+        if self._file is None:
+            self._file = self._path.open("ab", buffering=0)
+            self._size_bytes = self._path.stat().st_size
+        return self._file
 
     def _numbered(self, number: int) -> Path:
         return self._path.with_name(f"{self._path.name}.{number}")

@@ -220,11 +220,12 @@ class Stack:
         self._publish(process)
 
     def _publish(self, process: ProcessStatus | None) -> None:
-        # Supervision goes on without a status file, for example on a full disk.
+        # Supervision goes on without a status file or a console, for example on a full disk.
         with contextlib.suppress(OSError):
             self._status.write(self._folder.status_file)
         if self._on_event is not None:
-            self._on_event(self._status, process)
+            with contextlib.suppress(OSError):
+                self._on_event(self._status, process)
 
     def _note(self, text: str) -> None:
         moment = datetime.now(UTC).isoformat(timespec="milliseconds")

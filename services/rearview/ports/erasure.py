@@ -27,8 +27,9 @@ class ErasureStore(Protocol):
     was killed goes on where it was and its counts are right. Two purges of one receipt take turns."""
 
     async def begin(self, tenant_id: UUID, receipt_id: UUID, *, now: datetime) -> Purge | None:
-        """Begin, or go on; from here on the forget cannot be taken back. None when there is nothing to purge: it was
-        taken back or purged, is not due yet, or never was."""
+        """Begin, or go on; from here on the forget cannot be taken back. A purge that has ended and is not verified is
+        begun again, for what was written beside it. None when there is nothing to purge: it was taken back or verified,
+        is not due yet, or never was."""
         ...
 
     async def erase(self, purge: Purge, *, now: datetime) -> None:
@@ -48,7 +49,8 @@ class ErasureStore(Protocol):
         ...
 
     async def finish(self, purge: Purge, *, now: datetime) -> None:
-        """Say on the receipt, with its digest and an audit record, that everything is erased."""
+        """Say on the receipt, with its digest and an audit record, that everything is erased; nothing if it says so
+        already."""
         ...
 
 

@@ -13,7 +13,10 @@ class RecallTraceStore(Protocol):
     """Keeps traces of recalls."""
 
     async def write(self, tenant_id: UUID, principal: str, namespace_ids: Collection[UUID], trace: RecallTrace) -> None:
-        """Store a trace; writing the same again changes nothing. Raises: Unavailable."""
+        """Store a trace, unless something in it was purged; writing the same again changes nothing.
+
+        Raises: Unavailable.
+        """
         ...
 
     async def read(self, tenant_id: UUID, trace_id: UUID) -> tuple[str, frozenset[UUID], RecallTrace] | None:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
 
+from rearview.embedded.process_records import ProcessRecords
+from rearview.embedded.process_spec import ProcessSpec
 from rearview.embedded.processes import wait_until_ended
 from rearview.embedded.stack_status import ProcessState, StackState
+from rearview.embedded.supervised_process import SupervisedProcess
 from tests.integration.embedded.conftest import MakeStack, stack_folder
 from tests.support.processes import running
 from tests.support.supervised_stack import TINY_SERVICES, SupervisedStack, processes_of
+from tests.support.tiny_stack import QUICK
+from tests.support.waiting import wait_until
 
 SERVICES = ("writer", "worker", "retriever", "lifecycle", "gateway")
 
@@ -195,3 +202,37 @@ def test_the_status_file_follows_a_restart(running_stack: SupervisedStack, name:
     os.kill(pid or 0, signal.SIGKILL)
     wait_until_back(stack, name, pid)
     assert stack.child_pids()[name] == stack.process(name).pid
+
+
+async def test_neither_a_console_nor_a_log_that_cannot_be_written_keeps_a_process_from_its_restart(
+    place: Path,
+) -> None:
+    def full(name: str, line: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    async def ready() -> None:
+        return
+
+    chatty = ("/bin/sh", "-c", "while :; do echo 满了 full; sleep 0.01; done")
+    spec = ProcessSpec("chatty", chatty, {"PATH": "/usr/bin:/bin"}, ready)
+    process = SupervisedProcess(
+        spec,
+        log_file=place / "missing" / "chatty.log",
+        records=ProcessRecords(place),
+        policy=QUICK,
+        on_change=lambda _: None,
+        on_line=full,
+    )
+    await process.start()
+    try:
+        for restarts in (1, 2):
+            pid = process.status.pid
+            assert pid is not None
+            os.kill(pid, signal.SIGKILL)
+            await wait_until(
+                lambda pid=pid: process.status.pid not in (None, pid),  # type: ignore[misc]
+                "the process to run again",
+            )
+            assert process.status.restarts == restarts
+    finally:
+        await process.stop()

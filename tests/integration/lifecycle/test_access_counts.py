@@ -4,6 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+import psycopg
 import pytest
 
 from rearview.adapters.postgres.access_counts import PostgresAccessCounts
@@ -14,6 +15,7 @@ from rearview.domain.ids import new_id
 from rearview.lifecycle.drain_access_counts import AccessCountDrain
 from rearview.ports.access_counts import AccessBatch
 from tests.support.lifecycle_bench import LifecycleBench
+from tests.support.waiting import wait_until
 from tests.support.writer_fixtures import WriterBench
 
 AT = datetime(2026, 3, 3, 12, 0, tzinfo=UTC)
@@ -130,3 +132,24 @@ async def test_memories_that_are_gone_are_passed_over(lifecycle: LifecycleBench)
     assert await drain(lifecycle).drain() == 1
     assert set(await stats(lifecycle.own)) == {memory_id}
     assert not [key for key in await lifecycle.redis_values() if key.startswith(("acc:", "accd:"))]
+
+
+async def test_counts_that_come_while_their_memory_is_purged_leave_no_row(lifecycle: LifecycleBench) -> None:
+    own = lifecycle.own
+    (memory_id,) = await remember(own, 1)
+    await access(lifecycle, own, [memory_id])
+    async with await psycopg.AsyncConnection.connect(lifecycle.urls.superuser) as purge:
+        await purge.execute("DELETE FROM memory_stats WHERE memory_id = %s", (memory_id,))
+        await purge.execute("DELETE FROM memory WHERE memory_id = %s", (memory_id,))
+        draining = asyncio.create_task(drain(lifecycle).drain())
+        await wait_until(lambda: _waits_or_is_done(lifecycle, draining), "the drain to come to the purged row")
+        await purge.commit()
+    assert await draining == 0
+    assert await stats(own) == {}
+
+
+async def _waits_or_is_done(lifecycle: LifecycleBench, draining: "asyncio.Task[int]") -> bool:
+    if draining.done():
+        return True
+    query = "SELECT count(*) AS waiting FROM pg_locks WHERE NOT granted"
+    return bool((await lifecycle.own.rows(query))[0]["waiting"])

@@ -168,9 +168,20 @@ async def test_the_receipt_says_what_was_erased_and_proves_it(lifecycle: Lifecyc
     assert receipt.digest in record["detail"]
     assert not any(marker in str(record) for marker in MARKERS)
 
-    assert not await lifecycle.purge(forgotten), "a second purge finds nothing to do"
+    await lifecycle.purge(forgotten)  # until it is verified it is looked through again, and says nothing new
     assert await lifecycle.receipt(forgotten) == receipt
     assert await own.count("audit_record", "action = 'memory.purge'") == 1
+
+
+async def test_a_trace_that_comes_after_the_purge_is_not_kept(lifecycle: LifecycleBench) -> None:
+    own = lifecycle.own
+    await tell_secrets(own)
+    await own.run_jobs()
+    purged = (await memory_ids(lifecycle))[0]
+    await lifecycle.purge(await lifecycle.forget_session())
+    await write_trace(lifecycle, own.scope, "谁住在哪里", [f"namespaces/notes/memories/{purged}"])
+    kept = await write_trace(lifecycle, own.scope, "谁住在哪里", [f"namespaces/notes/memories/{new_id()}"])
+    assert [row["trace_id"] for row in await own.rows("SELECT trace_id FROM recall_trace")] == [kept]
 
 
 async def test_working_memory_is_cleared_and_refuses_late_turns(lifecycle: LifecycleBench) -> None:

@@ -70,6 +70,25 @@ async def test_what_is_left_is_found_and_the_receipt_stays(lifecycle: LifecycleB
     assert (await lifecycle.receipt(receipt)).state is ForgetState.PURGED
 
 
+@pytest.mark.parametrize("place", ["postgres.memory_stats", "redis.access_counts"])
+async def test_what_was_written_beside_the_purge_is_erased_by_the_next_attempt(
+    lifecycle: LifecycleBench, place: str
+) -> None:
+    own = lifecycle.own
+    receipt = await purged_session(lifecycle)
+    erased, tenant_id, namespace_id = receipt.memory_ids[0], own.scope.tenant_id, own.scope.namespace_id
+    if place == "postgres.memory_stats":
+        await own.rows("INSERT INTO memory_stats VALUES (%s, %s, %s)", tenant_id, namespace_id, erased)
+    else:
+        await RedisAccessCounter(lifecycle.redis).count(tenant_id, {namespace_id: [erased]}, datetime.now(UTC))
+    await lifecycle.purge(receipt)
+    assert await verify(lifecycle, receipt)
+    after = await lifecycle.receipt(receipt)
+    assert after.state is ForgetState.VERIFIED
+    counted = {erased.place: erased.count for erased in receipt.places}
+    assert {one.place: one.count for one in after.places} == {**counted, place: counted[place] + 1}
+
+
 async def test_turns_around_forgotten_ones_are_made_anew_before_it_is_verified(lifecycle: LifecycleBench) -> None:
     own = lifecycle.own
     await own.append(SAID)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,3 +74,15 @@ def test_the_tail_of_a_log(tmp_path: Path) -> None:
     assert tail(path) == ""
     path.write_text("\n".join(f"行 {number}" for number in range(10_000)), encoding="utf-8")
     assert tail(path, lines=2) == "行 9998\n行 9999"
+
+
+def test_a_log_that_could_not_be_opened_goes_on_when_it_can(tmp_path: Path) -> None:
+    log = RotatingLog(tmp_path / "missing" / "x.log", max_size_bytes=8, keep_files=1)
+    for _ in range(2):
+        with pytest.raises(OSError, match="No such file"):
+            log.write(b"lost\n")
+    (tmp_path / "missing").mkdir()
+    log.write(b"kept 1\n")
+    log.write(b"kept 2\n")
+    log.close()
+    assert [tail(tmp_path / "missing" / name) for name in ("x.log.1", "x.log")] == ["kept 1", "kept 2"]

@@ -12,7 +12,7 @@ from rearview.adapters.postgres.audit import ActingService, record_audit
 from rearview.adapters.postgres.database import Connection, Database
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.unit_erasure import erase_units
-from rearview.domain.forget import ErasedPlace, receipt_digest
+from rearview.domain.forget import ErasedPlace, ForgetState, receipt_digest
 from rearview.ports.erasure import Purge
 from rearview.ports.forgetting import ForgottenTurns
 from rearview.ports.working_memory import SessionKey
@@ -47,7 +47,7 @@ PLACES = (
 
 
 class _Ended(Exception):
-    """Another purge of the same receipt came to its end."""
+    """Another purge of the same receipt came to its end, and was verified."""
 
 
 class PostgresErasure:
@@ -135,6 +135,8 @@ class PostgresErasure:
             named = await _one(connection, "named_ids", _place(purge))
             erased = [ErasedPlace(place["place"], place["count"], now) for place in places]
             digest = receipt_digest(named[0] if named else (), erased)
+            if row[1:] == (int(ForgetState.PURGED), digest):
+                return
             await connection.execute(
                 _SQL["finish"], {**_place(purge), "now": now, "places": Jsonb(places), "digest": digest}
             )

@@ -24,7 +24,7 @@ class PostgresRecallTraceStore:
         self._queries = load_queries("recall_traces")
 
     async def write(self, tenant_id: UUID, principal: str, namespace_ids: Collection[UUID], trace: RecallTrace) -> None:
-        """Store a trace; writing the same again changes nothing."""
+        """Store a trace, unless something in it was purged; writing the same again changes nothing."""
         await self._database.write(
             tenant_id,
             self._queries["insert_trace"],
@@ -35,6 +35,7 @@ class PostgresRecallTraceStore:
                 "namespaces": list(namespace_ids),
                 "trace": Jsonb(trace_to_json(trace)),
                 "created_at": trace.at,
+                "resources": [UUID(candidate.resource_name.rpartition("/")[2]) for candidate in trace.candidates],
             },
             timeout_seconds=self._timeout_seconds,
         )

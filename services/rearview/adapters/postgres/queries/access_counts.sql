@@ -5,7 +5,8 @@ INSERT INTO access_drain AS d (tenant_id, number) VALUES (%(tenant_id)s, %(numbe
 ON CONFLICT (tenant_id) DO UPDATE SET number = excluded.number WHERE d.number < excluded.number
 RETURNING number
 
--- Ordered, so that two transactions never wait for each other. What was purged meanwhile is passed over.
+-- Ordered, so that two transactions never wait for each other. What was purged meanwhile is passed over, also when it is
+-- being purged right now: without the lock, its row would be seen until the purge commits, and be left without a memory.
 -- name: add
 WITH added AS (
   INSERT INTO memory_stats AS s (tenant_id, namespace_id, memory_id, access_count, last_accessed_at)
@@ -14,6 +15,7 @@ WITH added AS (
     AS c (namespace_id, memory_id, count, last_accessed_at)
   JOIN memory m ON m.tenant_id = %(tenant_id)s AND m.namespace_id = c.namespace_id AND m.memory_id = c.memory_id
   ORDER BY c.namespace_id, c.memory_id
+  FOR KEY SHARE OF m
   ON CONFLICT (tenant_id, namespace_id, memory_id) DO UPDATE
     SET access_count = s.access_count + excluded.access_count,
         last_accessed_at = greatest(s.last_accessed_at, excluded.last_accessed_at)

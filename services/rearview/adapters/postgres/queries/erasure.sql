@@ -2,10 +2,11 @@
 -- take turns; whatever is deleted is counted on the receipt by the same transaction.
 
 -- name: begin
--- A purge that has begun goes on, whatever is held since then.
+-- A purge that has begun goes on, whatever is held since then. One that has ended and is not verified yet is done again:
+-- what was under way when the forget came may have left something behind it.
 SELECT namespace_id, session_id, cardinality(memory_ids) AS memories, cardinality(event_ids) AS events, purge_started_at
 FROM forget_receipt
-WHERE tenant_id = %(tenant_id)s AND receipt_id = %(receipt_id)s AND state = 1 AND purge_after <= now()
+WHERE tenant_id = %(tenant_id)s AND receipt_id = %(receipt_id)s AND state IN (1, 2) AND purge_after <= now()
   AND (purge_started_at IS NOT NULL OR NOT rearview_receipt_held(tenant_id, receipt_id))
 FOR UPDATE
 
@@ -25,8 +26,8 @@ WHERE r.tenant_id = %(tenant_id)s AND r.receipt_id = %(receipt_id)s
 SELECT purge_turns FROM forget_receipt WHERE tenant_id = %(tenant_id)s AND receipt_id = %(receipt_id)s
 
 -- name: lock
-SELECT places FROM forget_receipt
-WHERE tenant_id = %(tenant_id)s AND receipt_id = %(receipt_id)s AND state = 1 AND purge_started_at IS NOT NULL
+SELECT places, state, digest FROM forget_receipt
+WHERE tenant_id = %(tenant_id)s AND receipt_id = %(receipt_id)s AND state IN (1, 2) AND purge_started_at IS NOT NULL
 FOR UPDATE
 
 -- name: note
