@@ -44,7 +44,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
         if shutil.which(program) is None:
             pytest.fail(f"{program} is missing; these tests need podman, buildah and runc")
     if os.environ.get("REARVIEW_E2E_BUILD", "yes") == "yes":
-        images = [*(f"stores/{store}" for store in STORES), "migrate", *SERVICES]
+        images = [*(f"stores/{store}" for store in STORES), "migrate", *SERVICES, "mcp"]
         built = subprocess.run(
             [ROOT / "docker" / "build.sh", "--standin", *images], cwd=ROOT, check=False, timeout=3600
         )
