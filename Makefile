@@ -97,7 +97,7 @@ check-monitoring: $(VENV)/.tests $(LOADTEST_BIN)/locust ## Play the alerts, and 
 images: ## Build the images; needs buildah. BASE names another base image than the pinned one.
 	docker/build.sh
 
-# Needs: apt-get install podman buildah runc netavark aardvark-dns catatonit debootstrap uidmap. Folders that pip's
+# Needs: apt-get install podman buildah runc netavark aardvark-dns catatonit debootstrap uidmap iptables. Folders that pip's
 # configuration names are shown to the builds by VOLUMES="/folder ..."; REARVIEW_E2E_BUILD=no takes the images that there are.
 e2e-containers: $(VENV)/.tests $(CHART_BIN)/helm ## Build the images and run the rendered chart under Podman, end to end.
 	$(BIN)/python -m pytest --quiet --timeout 7200 tests/e2e/test_containers.py
