@@ -42,7 +42,7 @@ down: ## Stop the embedded stack.
 	$(BIN)/rearview down
 
 test: $(VENV)/.tests $(LOADTEST_BIN)/locust ## Run all tests that a fresh machine can run, on real parts.
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --durations 25 --durations-min 5
 
 check: $(VENV)/.tests ## Format, lint, types, import rule, security, protos, unit and contract tests, the chart.
 	$(BIN)/ruff format --check .

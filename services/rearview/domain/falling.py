@@ -10,7 +10,7 @@ import numpy as np
 from rearview.domain.fall_rule import FallRule
 from rearview.domain.scoring import ASSISTANT, Standings, memory_scores
 
-PRIORITY_WEIGHT = 0.10
+PRIORITY_WEIGHT = 1.0 - ASSISTANT.relevance
 """As much as recency, frequency and emotion have together in the default profile."""
 
 
@@ -45,4 +45,4 @@ def memory_values(memories: Sequence[Valued], now: datetime) -> np.ndarray[tuple
         priority=priority,
     )
     scores = memory_scores(np.zeros(len(memories)), standings).total
-    return (scores + PRIORITY_WEIGHT * priority) / (1.0 - ASSISTANT.relevance + PRIORITY_WEIGHT)
+    return (scores + PRIORITY_WEIGHT * priority) / (2.0 * PRIORITY_WEIGHT)

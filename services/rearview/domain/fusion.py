@@ -1,6 +1,6 @@
 """Fusion of the routes: one score for each pooled unit, as a sum of named terms.
 
-    S = z(bm25) + z(cosine) + 3 speaker + 3 time + 1.5 when + 4 role + 1 entity - 1.5 question + .7 answer + 1.5 said
+    S = z(bm25) + z(cosine) + 3 speaker + 2 time + 1.5 when + 4 role + 1 entity - 1.5 question + .7 answer + 1.5 said
 
 z-scores are taken inside the pool of candidates, where both text scores are known for every unit. In a namespace that
 holds Chinese and English those of the cosines are taken within each language: a multilingual model rates every text in
@@ -21,7 +21,7 @@ from rearview.domain.text import TimeRange
 from rearview.domain.unit_projection import NO_FLAGS
 
 SPEAKER_WEIGHT = 3.0
-TIME_WEIGHT = 3.0
+TIME_WEIGHT = 2.0
 WHEN_WEIGHT = 1.5
 ROLE_WEIGHT = 4.0
 ENTITY_WEIGHT = 1.0

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 RANKER = "features"
-RANKER_VERSION = "features-4"
+RANKER_VERSION = "features-5"
 """Changes with the constants below or with the terms of `fusion`; kept in traces."""
 
 SLOPE = 0.59

@@ -19,10 +19,6 @@ _SEED = 20_240_815
 _ZH_N, _EN_N = 2, 3
 _NOISE = re.compile(r"[\W_]+")
 
-# A 128-value signature estimates Jaccard within about .09 (two standard errors of sqrt(.8 * .2 / 128)).
-CANDIDATE_AT = 0.68
-"""Signatures that agree in at least this share of their values are worth confirming."""
-
 _BANDS, _BAND_SIZE = 18, 7
 """Texts of Jaccard similarity .8 share a band 98.6 times in 100, texts of .5 thirteen times."""
 
@@ -31,12 +27,22 @@ MAX_CHARACTERS = 20_000
 
 def shingles(text: str) -> frozenset[str]:
     """Character bigrams of a text with Chinese, trigrams of any other; case, width, blanks and punctuation apart."""
-    folded = fold_width(text[:MAX_CHARACTERS]).lower()
-    n = _ZH_N if has_han(folded) else _EN_N
-    plain = _NOISE.sub(" " if n == _EN_N else "", folded).strip()
+    n, plain = _folded(text[:MAX_CHARACTERS])
     if len(plain) <= n:
         return frozenset((plain,)) if plain else frozenset()
     return frozenset(plain[at : at + n] for at in range(len(plain) - n + 1))
+
+
+def _folded(text: str) -> tuple[int, str]:
+    folded = fold_width(text).lower()
+    n = _ZH_N if has_han(folded) else _EN_N
+    return n, _NOISE.sub(" " if n == _EN_N else "", folded).strip()
+
+
+def same_words(first: str, second: str) -> bool:
+    """Whether two texts are the same but for case, width, blanks and punctuation; two without words never are."""
+    _, mine = _folded(first)
+    return bool(mine) and mine == _folded(second)[1]
 
 
 def signature(text: str) -> tuple[int, ...]:
@@ -62,17 +68,6 @@ def bands(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(int.from_bytes(digest, "big", signed=True) for digest in hashed))
 
 
-def estimated_similarity(first: tuple[int, ...], second: tuple[int, ...]) -> float:
-    """Share of equal values in two signatures, an estimate of Jaccard similarity in [0, 1].
-
-    Raises:
-        ValueError: the signatures differ in length.
-    """
-    if len(first) != len(second):
-        raise ValueError(f"signatures must have one length, got {len(first)} and {len(second)}")
-    return sum(mine == theirs for mine, theirs in zip(first, second, strict=True)) / len(first) if first else 0.0
-
-
 def similarity(first: str, second: str) -> float:
     """Jaccard similarity of the n-grams of two texts, in [0, 1]; 0 where either is empty."""
     mine, theirs = shingles(first), shingles(second)
@@ -90,10 +85,6 @@ def is_near_duplicate(first: str, second: str) -> bool:
 class MinHashNearDuplicates:
     """The `NearDuplicates` port over these functions. Stateless and thread-safe."""
 
-    def signature(self, text: str) -> tuple[int, ...]:
-        """SIGNATURE_SIZE unsigned 32-bit values."""
-        return signature(text)
-
     def bands(self, text: str) -> tuple[int, ...]:
         """Signed 32-bit values of which near duplicates share at least one."""
         return bands(text)
@@ -106,9 +97,9 @@ class MinHashNearDuplicates:
         """Whether the second text has words of content that the first lacks, where they share a language."""
         return adds_words(first, second)
 
-    def may_be_duplicates(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
-        """Whether the estimated similarity of two signatures reaches CANDIDATE_AT."""
-        return estimated_similarity(first, second) >= CANDIDATE_AT
+    def same_words(self, first: str, second: str) -> bool:
+        """Whether two texts are the same but for case, width, blanks and punctuation."""
+        return same_words(first, second)
 
     def are_duplicates(self, first: str, second: str) -> bool:
         """Whether the exact similarity of two texts reaches CONFIRM_AT and their numbers agree."""

@@ -6,10 +6,6 @@ from typing import Protocol
 class NearDuplicates(Protocol):
     """Signatures find candidates cheaply, the texts themselves decide."""
 
-    def signature(self, text: str) -> tuple[int, ...]:
-        """Unsigned 32-bit values of a fixed number, equal for equal texts on every machine."""
-        ...
-
     def bands(self, text: str) -> tuple[int, ...]:
         """Signed 32-bit values of which near duplicates share at least one, almost surely; none for an empty text."""
         ...
@@ -24,12 +20,8 @@ class NearDuplicates(Protocol):
         """Return whether the second text has words of content that the first lacks, where they share a language."""
         ...
 
-    def may_be_duplicates(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
-        """Whether two signatures are alike enough to compare the texts.
-
-        Raises:
-            ValueError: the signatures differ in length.
-        """
+    def same_words(self, first: str, second: str) -> bool:
+        """Return whether two texts are the same but for case, width, blanks and punctuation."""
         ...
 
     def are_duplicates(self, first: str, second: str) -> bool:

@@ -16,6 +16,7 @@ from grpc_reflection.v1alpha import reflection
 
 from rearview.domain.errors import Unavailable
 from rearview.rpc.channel import MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES
+from rearview.rpc.garbage import spare_what_is_loaded
 from rearview.rpc.interceptors import RequestSizeInterceptor
 
 T = TypeVar("T")
@@ -70,6 +71,7 @@ async def serve(
     if with_channelz:
         channelz.add_channelz_servicer(server)
     reflection.enable_server_reflection((*names, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
+    spare_what_is_loaded()
     port = _bind(server, listen, credentials)
     probed = (
         None if health_port is None else _health_alone(health_servicer, f"{listen.rpartition(':')[0]}:{health_port}")

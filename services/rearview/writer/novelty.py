@@ -93,11 +93,13 @@ class _First:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Match:
-    """A statement that a turn seems to repeat; `cosine` is 2 for a near duplicate, which comes before all others."""
+    """A statement that a turn seems to repeat; `cosine` is 2 for a near duplicate, which comes before all others.
+    `verbatim` where only case and punctuation differ."""
 
     first: _First
     cosine: float
     repetition: Repetition
+    verbatim: bool = False
 
 
 class NoveltyGate:
@@ -256,7 +258,8 @@ class NoveltyGate:
         for first in firsts:
             if self._same_words(turn, first):
                 found = Repetition(first.unit_id, first.memory_id, CaptureOutcome.MERGED, "near duplicate")
-                matches.append(_Match(first, 2.0, found))
+                texts = first.event.searchable_text, turn.event.searchable_text
+                matches.append(_Match(first, 2.0, found, self._near_duplicates.same_words(*texts)))
             elif first.vector is not None and self._may_reword(turn, first):
                 cosine = float(first.vector @ turn.topic)
                 least = self._least_cosine(first, turn)
@@ -324,7 +327,8 @@ def _best(turn: KeptTurn, matches: Sequence[_Match], analyses: Mapping[UUID, Ana
     of_other_days: list[_Match] = []
     for match in sorted(matches, key=lambda one: -one.cosine):
         analysis = match.first.analysis or analyses[match.first.unit_id]
-        if _named(analysis) != _named(turn.analysis):
+        # Names are recognised by their capitals: in the same words, other names are a matter of spelling.
+        if not match.verbatim and _named(analysis) != _named(turn.analysis):
             continue
         if _dated(analysis) == _dated(turn.analysis):
             return match.repetition

@@ -16,6 +16,12 @@ AGAIN = [
     pytest.param(KEY, "the spare key is under the blue flower-pot.", id="en"),
     pytest.param("备用钥匙在蓝色花盆下面", "备用钥匙就在蓝色的花盆下面", id="zh"),
     pytest.param("阳台的 spare key 在花盆下面", "阳台的 spare key 在花盆下面。", id="mixed"),
+    # Capitals alone make names of words.
+    pytest.param(
+        "The boiler trips when the oven and the dryer run together!",
+        "THE BOILER TRIPS WHEN THE OVEN AND THE DRYER RUN TOGETHER.",
+        id="shouted",
+    ),
 ]
 
 

@@ -84,7 +84,7 @@ def test_a_clock_ahead_is_no_bonus() -> None:
 
 
 def test_profiles_have_the_documented_numbers() -> None:
-    assert (ASSISTANT.relevance, ASSISTANT.recency, ASSISTANT.frequency, ASSISTANT.emotion) == (0.90, 0.04, 0.03, 0.03)
+    assert (ASSISTANT.relevance, ASSISTANT.recency, ASSISTANT.frequency, ASSISTANT.emotion) == (0.975, 0.01, 0.0075, 0.0075)
     assert (SUPPORT.relevance, SUPPORT.recency, SUPPORT.frequency, SUPPORT.emotion) == (0.80, 0.12, 0.05, 0.03)
     assert (TASK.relevance, TASK.recency) == (0.70, 0.30)
     assert PROFILES["long_task"].half_life == timedelta(hours=4)
