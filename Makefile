@@ -9,7 +9,7 @@ PROTOS := $(sort $(shell cd protos && find . -name '*.proto' | sed 's|^\./||'))
 SERVICE_PROTOS := $(sort $(shell cd protos && grep -rl '^service ' . | sed 's|^\./||'))
 GOOGLE_PROTOS = $(shell $(BIN)/python -c "import google.api, pathlib; print(pathlib.Path(google.api.__path__[0]).parents[1])")
 
-.PHONY: help venv demo test faults fuzz soak rounds exchange-memory check check-security up down bench bench-peers protos isolation chart chart-tools check-chart check-monitoring images e2e-containers loadtest loadtest-tools overload clean
+.PHONY: help venv demo test faults fuzz soak rounds exchange-memory check check-security up down bench bench-peers protos isolation chart chart-tools check-chart check-monitoring images e2e-containers loadtest loadtest-tools capacity overload clean
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,14 +91,16 @@ chart: $(VENV)/.tests $(CHART_BIN)/helm ## Rebuild what is derived: the chart's 
 check-chart: $(VENV)/.tests $(CHART_BIN)/helm ## Lint, render and validate the chart, the plain manifests and the Dockerfiles.
 	$(BIN)/python -m pytest --quiet tests/helm
 
-check-monitoring: $(VENV)/.tests ## Play the alerts, and scrape a stack under load; needs Prometheus (apt-get install prometheus).
-	$(BIN)/python -m pytest --quiet tests/monitoring
+check-monitoring: $(VENV)/.tests $(LOADTEST_BIN)/locust ## Play the alerts, and scrape a stack under Locust's load; needs Prometheus (apt-get install prometheus).
+	$(BIN)/python -m pytest --quiet --timeout 1200 tests/monitoring
 
 images: ## Build the images; needs buildah. BASE names another base image than the pinned one.
 	docker/build.sh
 
+# Needs: apt-get install podman buildah runc netavark aardvark-dns catatonit debootstrap uidmap iptables. Folders that pip's
+# configuration names are shown to the builds by VOLUMES="/folder ..."; REARVIEW_E2E_BUILD=no takes the images that there are.
 e2e-containers: $(VENV)/.tests $(CHART_BIN)/helm ## Build the images and run the rendered chart under Podman, end to end.
-	$(BIN)/python -m pytest --quiet tests/e2e/test_containers.py
+	$(BIN)/python -m pytest --quiet --timeout 7200 tests/e2e/test_containers.py
 
 isolation: $(VENV)/.tests ## Walk 10,000 random steps of four agents of two tenants: nobody sees what is not theirs.
 	REARVIEW_WALK_STEPS=10000 $(BIN)/python -m pytest --quiet --timeout 3600 tests/acceptance/test_random_walk.py
@@ -140,6 +142,9 @@ loadtest: loadtest-tools ## Put the running stack under load; SCENARIO is smoke,
 	@mkdir -p $(LOADTEST_REPORTS)
 	$(LOADTEST_BIN)/python -m locust -f loadtest/locustfile.py --headless --scenario $(SCENARIO) \
 	  --html $(LOADTEST_REPORTS)/$(SCENARIO).html --csv $(LOADTEST_REPORTS)/$(SCENARIO)
+
+capacity: venv ## Compute what 10 million tenants would take, from measured constants, into docs/scale-out.md; a model, not a test.
+	PYTHONPATH=. $(BIN)/python -m loadtest.capacity --into docs/scale-out.md
 
 overload: venv ## Offer the running stack four times what it can answer, and hold it against its limits.
 	PYTHONPATH=. $(BIN)/python -m loadtest.overload

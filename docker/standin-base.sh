@@ -22,5 +22,7 @@ mkdir -p "$root/usr/local/lib/python3.11/site-packages"
 chroot "$root" /sbin/ldconfig
 chroot "$root" /usr/local/bin/python -m ensurepip --default-pip
 
-tar -C "$root" -c . | podman import --change 'ENV PATH=/usr/local/bin:/usr/bin:/bin' --change 'CMD ["python"]' \
-  --change 'LABEL io.rearview.standin=true' - "$name"
+# The PATH is that of the official image, whose builds find groupadd in /usr/sbin.
+tar -C "$root" -c . | podman import \
+  --change 'ENV PATH=/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin' \
+  --change 'CMD ["python"]' --change 'LABEL io.rearview.standin=true' - "$name"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rearview.client import Client
 
-TIMEOUT_SECONDS = 60.0
+TIMEOUT_SECONDS = 180.0
 """As patient as an agent whose only writer is being replaced on a busy machine; waiting shows in the times."""
 KEY_VARIABLE = "REARVIEW_API_KEY"
 

@@ -3,40 +3,22 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.support.supervised_stack import ROOT, SupervisedStack
+from tests.support.locust import SPAWNED, load
+from tests.support.supervised_stack import SupervisedStack
 
-PYTHON = ROOT / ".venv-loadtest" / "bin" / "python"
-SERVICES = ("lifecycle", "retriever", "writer", "gateway")
+SERVICES = ("lifecycle", "retriever", "worker", "writer", "gateway")
 END_SECONDS = 120.0
-
-
-@contextmanager
-def load(*arguments: str | Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Locust under way, as `make loadtest` runs it."""
-    if not PYTHON.is_file():
-        pytest.fail(f"{PYTHON} is missing; run: make loadtest-tools")
-    command = [PYTHON, "-m", "locust", "-f", "loadtest/locustfile.py", "--headless", "--only-summary", *arguments]
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.wait()
 
 
 def test_no_call_fails_while_every_service_is_replaced(stack: SupervisedStack, tmp_path: Path) -> None:
     log, report = tmp_path / "log", tmp_path / "report.html"
     endpoints = stack.folder.endpoints_file
     with load("--scenario", "rolling", "--endpoints", endpoints, "--html", report, log=log) as process:
-        stack.wait_until(lambda: b"All users spawned" in log.read_bytes(), "the agents to talk")
+        stack.wait_until(lambda: SPAWNED in log.read_bytes(), "the agents to talk")
         for name in SERVICES:
             stack.replace(name)
         process.send_signal(signal.SIGINT)
@@ -52,7 +34,7 @@ def test_a_broken_threshold_ends_with_an_error(stack: SupervisedStack, tmp_path:
     limits.write_text('smoke: {"Recall of tomorrow": {min_calls: 1}}', encoding="utf-8")
     arguments = ("--endpoints", stack.folder.endpoints_file, "--thresholds", limits)
     with load(*arguments, log=log) as process:
-        stack.wait_until(lambda: b"All users spawned" in log.read_bytes(), "the agents to talk")
+        stack.wait_until(lambda: SPAWNED in log.read_bytes(), "the agents to talk")
         process.send_signal(signal.SIGINT)
         assert process.wait(END_SECONDS) == 1
     assert "threshold broken: Recall of tomorrow: 0 calls, fewer than 1" in log.read_text(encoding="utf-8")

@@ -93,8 +93,8 @@ class Cluster:
         path = self.folder / f"{name}.yaml"
         path.write_text(yaml.safe_dump_all([*needed, pod]), "utf-8")
         alias = f"{name}.{self.namespace}.svc.cluster.local"
+        self.played.append(path)  # what could not be started has left something, too
         self.podman("kube", "play", "--network", f"{self.name}:alias={alias},alias={name}", str(path))
-        self.played.append(path)
         return f"{name}-pod"
 
     def run(self, documents: Sequence[Manifest], name: str, *, attempts: int) -> None:

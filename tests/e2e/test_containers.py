@@ -24,7 +24,7 @@ NAMESPACE = "rearview"
 STORES = ("postgresql", "redis", "minio")
 SERVICES = {"writer": 50052, "retriever": 50053, "lifecycle": 50054, "gateway": 50051}
 PORT = int(os.environ.get("REARVIEW_E2E_PORT", "50151"))
-PATIENCE_SECONDS = 180
+PATIENCE_SECONDS = 900
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
         if shutil.which(program) is None:
             pytest.fail(f"{program} is missing; these tests need podman, buildah and runc")
     if os.environ.get("REARVIEW_E2E_BUILD", "yes") == "yes":
-        images = [*(f"stores/{store}" for store in STORES), "migrate", *SERVICES]
+        images = [*(f"stores/{store}" for store in STORES), "migrate", *SERVICES, "mcp"]
         built = subprocess.run(
             [ROOT / "docker" / "build.sh", "--standin", *images], cwd=ROOT, check=False, timeout=3600
         )
@@ -78,7 +78,7 @@ def until_serving(release: Release, service: str, port: int) -> None:
         if time.monotonic() > deadline:
             logs = release.cluster.podman("logs", release.container(service), check=False)
             pytest.fail(f"{service} does not serve: {output[-500:]}\n{logs[-2000:]}")
-        time.sleep(1)
+        time.sleep(3)  # each look starts a Python of its own
 
 
 def test_append_recall_and_forget_through_the_published_port(release: Release) -> None:

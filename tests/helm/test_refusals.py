@@ -90,6 +90,11 @@ REFUSED = [
         id="fewer-than-least",
     ),
     pytest.param(
+        {"writer": {"workers": {"autoscaling": {"callsInProgress": 5}}}},
+        "/writer/workers/autoscaling': additional properties 'callsInProgress' not allowed",
+        id="calls-of-workers",
+    ),
+    pytest.param(
         {"gateway": {"autoscaling": {"kind": "magic"}}}, "/gateway/autoscaling/kind': value must be", id="autoscaler"
     ),
 ]

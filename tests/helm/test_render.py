@@ -9,6 +9,8 @@ import pytest
 import yaml
 
 from tests.helm.tools import CHART, ROOT, VALUE_SETS, manifests, run, template, tool, values_set
+from tests.support.expressions import of_panels
+from tests.support.scrape import metrics_of
 
 VERSIONS = ("1.37.0", "1.36.0", "1.35.0")
 # Kinds of operators, of which no schema is at hand offline.
@@ -62,6 +64,23 @@ def test_operators_kinds_are_rendered_where_asked_for() -> None:
     assert {"ServiceMonitor", "PrometheusRule", "ScaledObject"} <= kinds["ha"]
     assert {"Certificate", "GRPCRoute", "Gateway", "Ingress"} <= kinds["tls"]
     assert not kinds["kind"] & FOREIGN
+
+
+def test_scalers_look_at_metrics_that_dashboards_show() -> None:
+    documents: list[Any] = manifests(values_set("ha"))
+    queries = {
+        part["spec"]["scaleTargetRef"]["name"]: trigger["metadata"]["query"]
+        for part in documents
+        if part["kind"] == "ScaledObject"
+        for trigger in part["spec"]["triggers"]
+        if trigger["type"] == "prometheus"
+    }
+    shown = {name for panel in of_panels() for name in metrics_of(panel.text)}
+    assert {target: metrics_of(query) for target, query in queries.items()} == {
+        "rv-rearview-retriever": {"rearview_retriever_requests_in_progress"},
+        "rv-rearview-writer-worker": {"rearview_lifecycle_queue_jobs"},
+    }
+    assert {name for query in queries.values() for name in metrics_of(query)} <= shown
 
 
 def test_rules_and_dashboards_are_those_of_the_folders() -> None:

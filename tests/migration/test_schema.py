@@ -103,6 +103,20 @@ def test_a_release_is_not_skipped_over(empty_database: DatabaseUrls, folder: Pat
     assert apply_folder(url, folder, "all") == ("0002.post.drop", "0003.pre.next")
 
 
+@pytest.mark.parametrize("phase", ["pre", "all"])
+def test_an_older_release_that_comes_back_leaves_a_newer_schema_alone(
+    empty_database: DatabaseUrls, folder: Path, phase: str
+) -> None:
+    """A rollback to a first installation runs that one's Job again, which knows of no later change."""
+    url, later = empty_database.owner, folder / "0003.pre.next.sql"
+    apply_folder(url, folder, "all")
+    later.write_text("CREATE TABLE next (n int);")
+    assert apply_folder(url, folder, "pre") == ("0003.pre.next",)
+    later.unlink()
+    assert apply_folder(url, folder, phase) == ()
+    assert {"added", "next"} <= tables(url)
+
+
 def test_a_fresh_database_has_no_old_code_to_wait_for(empty_database: DatabaseUrls, folder: Path) -> None:
     (folder / "0003.pre.next.sql").write_text("CREATE TABLE next (n int);")
     done = apply_folder(empty_database.owner, folder, "pre")

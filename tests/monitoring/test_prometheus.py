@@ -1,7 +1,9 @@
-"""A real Prometheus scrapes a whole stack under load: every expression has data, and a well stack raises no alert."""
+"""A real Prometheus scrapes a whole stack during two minutes of load by Locust's agents, while what they do not do is
+done beside them: every expression has data, and a well stack raises no alert."""
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import tempfile
 import time
@@ -21,11 +23,13 @@ from rearview.evaluation.ingest import fresh_namespace
 from tests.monitoring.prometheus import Prometheus, running_prometheus
 from tests.support.client_steps import eventually, indexed, namespace_of
 from tests.support.expressions import Expression, alerts, of_panels
+from tests.support.locust import SPAWNED, load
 from tests.support.mcp_adapter import HttpAdapter, over_http
 from tests.support.supervised_stack import SupervisedStack, discard
 
 WINDOW = "15m"  # all of the test
-LOAD_SECONDS = 20.0
+LOAD_SECONDS = 120.0
+ROUND_SECONDS = 5.0
 SECOND = timedelta(seconds=1)
 TURNS = (
     "奶奶的红烧肉要先炒冰糖。",
@@ -83,13 +87,18 @@ async def prometheus(stack: SupervisedStack, adapter: HttpAdapter, place: Path) 
     ):
         eventually(server.healthy_targets, lambda healthy: healthy == len(targets), "all targets to be scraped")
         client = admin.with_options(namespace=fresh_namespace(admin, "monitoring"))
-        until = time.monotonic() + LOAD_SECONDS
-        n = 0
-        while n < 3 or time.monotonic() < until:
-            _work(client, n)
-            async with over_http(adapter.url, endpoints.admin_key, namespace=namespace_of(client)) as agent:
-                await agent.call_tool("memory_search", {"query": f"sofa {n}"})
-            n += 1
+        log = place / "locust.log"
+        with load("--scenario", "rolling", "--endpoints", stack.folder.endpoints_file, log=log) as agents:
+            stack.wait_until(lambda: SPAWNED in log.read_bytes(), "the agents to talk")
+            until = time.monotonic() + LOAD_SECONDS
+            n = 0
+            while n < 3 or time.monotonic() < until:
+                _work(client, n)
+                async with over_http(adapter.url, endpoints.admin_key, namespace=namespace_of(client)) as agent:
+                    await agent.call_tool("memory_search", {"query": f"sofa {n}"})
+                n += 1
+                await asyncio.sleep(ROUND_SECONDS)
+            assert agents.poll() is None, log.read_text("utf-8")
         indexed(client)
         _make_cold(client)
         with suppress(Unauthenticated), Client.connect(endpoints.gateway, "rv_nobody", timeout_seconds=30) as nobody:

@@ -11,7 +11,7 @@ from rearview.domain.errors import FieldViolation, InvalidFields, RearviewError
 from rearview.rpc.errors import code_of
 
 ROOT = Path(__file__).resolve().parents[3]
-FOLDERS = ("docs", "deploy", "docker", "examples", "helm", "k8s", "protos", "services", "tests")
+FOLDERS = ("docs", "docker", "helm", "k8s", "loadtest", "protos", "services", "tests")
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.md"))])
 LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)|!\[[^\]\n]*\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
