@@ -68,7 +68,10 @@ class SupervisedProcess:
     async def _keep(self) -> None:
         crashes = 0
         while not self._stop_requested.is_set():
-            reason, was_stable = await self._run_once()
+            try:
+                reason, was_stable = await self._run_once()
+            except Exception as error:  # noqa: BLE001 - whatever went wrong around it, the process must come back
+                reason, was_stable = f"{type(error).__name__}: {error}", False
             if self._stop_requested.is_set():
                 break
             crashes = 1 if was_stable else crashes + 1
@@ -122,7 +125,8 @@ class SupervisedProcess:
             for task in (ready, stopping):
                 task.cancel()
             await asyncio.wait({ready, exited})
-            self._records.remove(self.spec.name)
+            with contextlib.suppress(OSError):
+                self._records.remove(self.spec.name)
             self.status.pid = None
             if self.spec.after_end is not None:
                 self.spec.after_end()

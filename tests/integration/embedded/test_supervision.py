@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -210,19 +210,38 @@ async def test_neither_a_console_nor_a_log_that_cannot_be_written_keeps_a_proces
     def full(name: str, line: str) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    async def ready() -> None:
-        return
-
     chatty = ("/bin/sh", "-c", "while :; do echo 满了 full; sleep 0.01; done")
-    spec = ProcessSpec("chatty", chatty, {"PATH": "/usr/bin:/bin"}, ready)
-    process = SupervisedProcess(
+    spec = ProcessSpec("chatty", chatty, {"PATH": "/usr/bin:/bin"}, _at_once)
+    await _comes_back_twice(_supervised(spec, place / "missing", place, full))
+
+
+async def test_whatever_goes_wrong_around_a_process_it_is_started_again(place: Path) -> None:
+    def broken() -> None:
+        raise ValueError("nobody thought of this")
+
+    spec = ProcessSpec("quiet", ("/bin/sleep", "600"), {"PATH": "/usr/bin:/bin"}, _at_once, after_end=broken)
+    process = _supervised(spec, place, place, None)
+    await _comes_back_twice(process)
+
+
+async def _at_once() -> None:
+    return
+
+
+def _supervised(
+    spec: ProcessSpec, logs: Path, place: Path, on_line: Callable[[str, str], None] | None
+) -> SupervisedProcess:
+    return SupervisedProcess(
         spec,
-        log_file=place / "missing" / "chatty.log",
+        log_file=logs / f"{spec.name}.log",
         records=ProcessRecords(place),
         policy=QUICK,
         on_change=lambda _: None,
-        on_line=full,
+        on_line=on_line,
     )
+
+
+async def _comes_back_twice(process: SupervisedProcess) -> None:
     await process.start()
     try:
         for restarts in (1, 2):
