@@ -7,7 +7,7 @@ WORKDIR /source
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 RUN python -m venv /opt/rearview
 COPY pyproject.toml constraints.txt docker/requirements.py docker/sbom.py ./
-ARG EXTRAS="server redaction onnx weights"
+ARG EXTRAS="server onnx language weights"
 # hadolint ignore=SC2086
 RUN python requirements.py ${EXTRAS} > requirements.txt \
  && /opt/rearview/bin/pip install --constraint constraints.txt --requirement requirements.txt \
