@@ -14,7 +14,8 @@ _SENTENCE = re.compile(
 _CLAUSE_END = re.compile(
     r"[，：]|[,:](?![0-9]|(?<=[0-9a-z],) [12][0-9]{3}(?![0-9]))|(?<![0-9])[,:]|[(（)）]|\s[-–—]\s|…+|\.{2,}|\.$"
     r"|[。！？!?；;\n]+|、(?=我)"
-    r"|\s(?=but\s)|\s(?=and\s(?:i|my|we|our|live|work|study|so (?:am|do|does|is|are))\b)|(?=但是?我|不过我|可是我)"
+    r"|\s(?=but\s)|\s(?=and\s(?:i|my|we|our|(?:now )?(?:lives?|works?|study|studies|(?:is|am) (?:now )?an?)"
+    r"|so (?:am|do|does|is|are))\b)|(?=但是?我|不过我|可是我)"
     r"|\s(?=so\s(?:i|my|we|please|pl[sz]|keep|use|don'?t|do not|let's)\b)|(?<=[0-9米斤gm])(?=身高|体重)",
     re.IGNORECASE,
 )

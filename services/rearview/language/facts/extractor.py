@@ -21,7 +21,7 @@ from rearview.language.facts.dialogue import TAKEN_BACK, Dialogue, contrast, ope
 from rearview.language.facts.informal import spelled_out
 from rearview.language.facts.periods import bounded, since
 from rearview.language.facts.reading import text_value
-from rearview.language.facts.relations import subject_of, told_on
+from rearview.language.facts.relations import newly, subject_of, told_on, went_on
 from rearview.language.facts.roles import SPEAKING_ROLES, TOOL_ROLES
 from rearview.language.facts.tool_states import tool_states
 from rearview.language.facts.topics import Topics, topics
@@ -43,17 +43,13 @@ _WITHOUT_SUBJECT = re.compile(
     "|[0-9]{1,3}岁|对[^，。]{1,12}过敏|养了?[一两]|现居|(?:现在)?叫[^，。]{2,4}$|做[^，。]{2,8}的?$|会说)"
 )
 _WITHOUT_SUBJECT_EN = re.compile(
-    r"(?:and )?(?:live in|live|work (?:as|at|for)|study at|speak|love|hate|prefer|(?:can't|cannot) (?:stand|bear))\s",
+    r"(?:and )?(?:now )?(?:live in|live|work (?:as|at|for)|study at|am an?|speak|love|hate|prefer"
+    r"|(?:can't|cannot) (?:stand|bear))\s",
     re.IGNORECASE,
 )
 # Said without "I", as in a chat.
 _ELIDED = re.compile(r"(?:can't|cannot) (?:stand|bear)\s", re.IGNORECASE)
 _ALONE_ME = re.compile("我(?:嘛|呢|啊|呀|个人|这个人|自己)+$")
-_NEW_LIFE = re.compile(
-    r"我?(?:最近|刚刚?|上个?月|上周|去年|今年|又)*(?:换了?一?[份个]?新?工作|跳槽|转行|转学|搬家)了?$"
-    r"|i(?:'ve| have)? (?:just |recently )*(?:(?:changed|switched) (?:jobs?|careers?)|got a new job)$",
-    re.IGNORECASE,
-)
 _SOMEBODY = re.compile(r"[我你您他她它咱谁]|\b(?:i|you|he|she|it|they|we|my|your|his|her|this|that)\b", re.IGNORECASE)
 _OWN_AGAIN = re.compile(r"\b(?:so|but),?\s*$", re.IGNORECASE)
 _NOW = re.compile("现在|如今|\\bnow\\b", re.IGNORECASE)
@@ -173,15 +169,20 @@ class RuleFactExtractor:
             if announces(clause.text):
                 decided = True
                 continue
-            if _ALONE_ME.match(clause.text) or _NEW_LIFE.match(clause.text):
-                about, was = _USER, was or _NEW_LIFE.match(clause.text) is not None
+            if _ALONE_ME.match(clause.text):
+                about = _USER
+                continue
+            if (somebody := newly(clause.text)) is not None:
+                about, was = somebody, True
                 continue
             period = bounded(clause.text, reference)
             if period is None and speech_acts.is_past(clause.text):
                 was = True
                 about = subject_of(clause.text) or (_USER if _ME.match(clause.text) else about)
                 continue
-            if speech_acts.clause_asks(clause.text) or speech_acts.is_doubted(clause.text):
+            # "... and is a nurse now" asks nothing, though it begins like a question.
+            asks = speech_acts.clause_asks(clause.text) and not _goes_on(about, clause.text)
+            if asks or speech_acts.is_doubted(clause.text):
                 continue
             said = spelled_out(period.clause if period else clause.text)
             own = _OWN_AGAIN.search(sentence.text[: clause.start - sentence.start]) and said[:2].lower() == "i "
@@ -210,7 +211,7 @@ class RuleFactExtractor:
             if about.startswith(PERSON):
                 return self._reader.read_of(about, me + clause), about
             return self._reader.read(me + clause, reference, reported=reported), about
-        if not reported and about.startswith(PERSON) and (on := told_on(about, clause)):
+        if not reported and about.startswith(PERSON) and (on := told_on(about, clause) or went_on(about, clause)):
             return self._reader.read_of(about, on), about
         if _ELIDED.match(clause):
             clause = "I " + clause
@@ -227,6 +228,12 @@ class RuleFactExtractor:
             return facts, about
         mine = not reported and ((bool(facts) and _ME.match(clause) is not None) or _ABOUT_ME.match(clause) is not None)
         return facts, _USER if mine else _NOBODY
+
+
+def _goes_on(about: str, clause: str) -> bool:
+    if about.startswith(PERSON):
+        return went_on(about, clause) is not None
+    return bool(about) and _WITHOUT_SUBJECT_EN.match(clause) is not None
 
 
 _CORRECTABLE = (Stance.STANDING, Stance.CHANGE)

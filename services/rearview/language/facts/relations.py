@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rearview.domain.fact import PERSON
+from rearview.domain.fact import PERSON, USER
 from rearview.language.facts.statement import NAME_EN, ZH_PERSON
 from rearview.language.facts.values import category_of, relation_key, relation_words, value_key
 from rearview.language.scripts import has_han
@@ -145,6 +145,14 @@ _EN_OTHER_VERB = re.compile(
     r"|joined|graduated|turned|got|became"
     r"|grew|majored|speak|eat|drink|left|changed|adopted)\b"
 )
+_EN_GOES_ON = re.compile(r"(?:now )?(?:lives|works|studies|is (?:now )?an?)\b", re.IGNORECASE)
+_NEW_LIFE = re.compile(
+    f"(?!周[末一二三四五六日天]|[夏秋]天|高[中考])(?P<zh>我|{ZH_PERSON}|{NAME_EN} ?)?"
+    "(?:最近|刚刚?|上个?月|上周|去年|今年|又)*"
+    "(?:换了?一?[份个]?新?(?:工作|岗位?|公司)|跳槽|转行|转岗|转学|搬家)了?"
+    rf"|(?P<en>I|{NAME_EN})(?: has| have|'s|'ve)? (?:just |recently )*"
+    r"(?:(?:changed|switched) (?:jobs?|careers?|roles?)|got a new job|moved(?: house| home)?)",
+)
 _PRONOUN = re.compile(r"[他她](?!们|的|说)|(?:he|she)(?='s |\s)", re.IGNORECASE)
 _VERBS = {"has": "have", "is": "am", "doesn't": "don't", "does": "do", "studies": "study", "was": "was"}
 
@@ -244,10 +252,32 @@ def told_on(subject: str, clause: str) -> str | None:
     return next((reading.clause for reading in readings), None)
 
 
+def went_on(subject: str, clause: str) -> str | None:
+    """Return in the first person an English clause that goes on about somebody ("... and lives in Oslo"), None for
+    others."""
+    if _EN_GOES_ON.match(clause) is None:
+        return None
+    return next((one.clause for one in _en_retold(subject.removeprefix(f"{PERSON}/"), False, f" {clause}")), None)
+
+
+def newly(clause: str) -> str | None:
+    """Return whose life a clause says has changed, without saying how ("王芳换工作了"); None for other clauses."""
+    match = _NEW_LIFE.fullmatch(clause)
+    if match is None:
+        return None
+    who = (match["zh"] or match["en"] or "").rstrip()
+    if not who or who.lower() in ("我", "i"):
+        return USER if match["zh"] or match["en"] or has_han(clause) else None
+    return None if who.split(" ")[0].lower() in _NO_NAME else person(who)
+
+
 def _name_lengths(text: str, match: re.Match[str]) -> Iterator[str]:
     whole = match["name"]
     if has_han(whole) and len(whole) == _LONG_NAME:
         # Of "李明对花生过敏" the name ends where a verb can begin.
+        if whole[-1] in _NO_NAMES_END:
+            yield whole[:-1]
+            return
         short_first = _AFTER_NAME.match(text[_LONG_NAME - 1 :]) is not None
         yield from (whole[:-1], whole) if short_first else (whole, whole[:-1])
     else:
@@ -267,6 +297,8 @@ def _leading_name(rest: str) -> str | None:
 
 
 _AFTER_NAME = re.compile("[,，]?(?:喜欢|讨厌|不|住|在|对|是|有|会|养|的|说|今年|爱|搬|从|也|最|去|叫|$)")
+_NO_NAMES_END = "用换买做当改"
+"""Verbs that end no name: of 王芳用 the name is 王芳."""
 
 
 def _zh_retold(who: str, rest: str) -> Iterator[Retold]:
