@@ -72,7 +72,7 @@ def _at_rest(client: Client, endpoints: Endpoints) -> None:
 def _relevances(client: Client, query: str) -> dict[str, float]:
     # What was used lately counts, and is counted a while later: relevance alone is the same at any moment.
     answer = client.recall(query, top_k=100, no_cache=True)
-    return {text_of(hit): round(hit.score.relevance, 4) for hit in answer.hits}
+    return {text_of(hit): hit.score.relevance for hit in answer.hits}
 
 
 def _plain(memory: memory_pb2.Memory) -> dict[str, Any]:
@@ -122,8 +122,9 @@ def test_an_empty_namespace_becomes_what_was_exported(source: Client, admin: Cli
     assert seen[-1] == (len(lines), len(lines))
     assert _everything(copy) == _everything(source)
     assert _turns(copy) == _turns(source)
-    differing = [query for query in QUERIES if _relevances(copy, query) != _relevances(source, query)]
-    assert not differing
+    for query in QUERIES:
+        # Sums of 32-bit numbers in another order differ in their last digits.
+        assert _relevances(copy, query) == pytest.approx(_relevances(source, query), abs=2e-4), query
     history = [list(one.memory_history(_name_of(one, "沙发的预算改成一万二"))) for one in (copy, source)]
     assert [[memory.content for memory in values] for values in history] == [
         ["沙发的预算改成一万二", "沙发的预算是八千元"]
