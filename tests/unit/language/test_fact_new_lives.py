@@ -10,6 +10,7 @@ from rearview.language.facts import extract_facts
     [
         ("I have moved and live in Oslo now", "user", "residence", "Oslo"),
         ("I've changed jobs and am a nurse now", "user", "job", "nurse"),
+        ("i just switched jobs and work at Siemens now", "user", "employer", "Siemens"),
         ("Alice has moved and lives in Oslo now.", "person/alice", "residence", "Oslo"),
         ("Alice changed jobs and is now a nurse.", "person/alice", "job", "nurse"),
         ("Tom got a new job and works at Siemens now.", "person/tom", "employer", "Siemens"),

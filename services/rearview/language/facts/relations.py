@@ -150,7 +150,7 @@ _NEW_LIFE = re.compile(
     f"(?!周[末一二三四五六日天]|[夏秋]天|高[中考])(?P<zh>我|{ZH_PERSON}|{NAME_EN} ?)?"
     "(?:最近|刚刚?|上个?月|上周|去年|今年|又)*"
     "(?:换了?一?[份个]?新?(?:工作|岗位?|公司)|跳槽|转行|转岗|转学|搬家)了?"
-    rf"|(?P<en>I|{NAME_EN})(?: has| have|'s|'ve)? (?:just |recently )*"
+    rf"|(?P<en>[Ii]|{NAME_EN})(?: has| have|'s|'ve)? (?:just |recently )*"
     r"(?:(?:changed|switched) (?:jobs?|careers?|roles?)|got a new job|moved(?: house| home)?)",
 )
 _PRONOUN = re.compile(r"[他她](?!们|的|说)|(?:he|she)(?='s |\s)", re.IGNORECASE)
@@ -266,8 +266,8 @@ def newly(clause: str) -> str | None:
     if match is None:
         return None
     who = (match["zh"] or match["en"] or "").rstrip()
-    if not who or who.lower() in ("我", "i"):
-        return USER if match["zh"] or match["en"] or has_han(clause) else None
+    if who in ("", "我", "I", "i"):
+        return USER
     return None if who.split(" ")[0].lower() in _NO_NAME else person(who)
 
 
