@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
 from rearview.client import AsyncClient, Client, Turn
@@ -25,7 +24,7 @@ from tests.acceptance.conftest import CALL_TIMEOUT_SECONDS, in_fresh_namespace
 from tests.acceptance.conversations import CONVERSATIONS
 from tests.support.client_steps import eventually, indexed, namespace_of, refused, text_of
 from tests.support.commands import last_json, rearview
-from tests.support.exports import exported, made, sealed
+from tests.support.exports import at_rest, exported, made, sealed
 from tests.support.supervised_stack import ROOT, SupervisedStack, environment
 
 QUERIES = [question.query for one in CONVERSATIONS for question in one.questions.values()]
@@ -47,26 +46,8 @@ def source(admin: Client, endpoints: Endpoints) -> Client:
         for session, turns in conversation.sessions.items():
             append_session(client, namespace_of(client), f"{conversation.name}-{session}", turns, lambda _: None)
     indexed(client)
-    _at_rest(client, endpoints)
+    at_rest(client, endpoints)
     return client
-
-
-def _at_rest(client: Client, endpoints: Endpoints) -> None:
-    """Wait until no job of the namespace waits or runs: summaries are told by jobs."""
-    with psycopg.connect(endpoints.postgres_owner_url, autocommit=True) as connection:
-        (namespace_id,) = connection.execute(
-            "SELECT namespace_id FROM namespace WHERE name = %s", [namespace_of(client)]
-        ).fetchone() or (None,)
-
-        def waiting() -> int:
-            row = connection.execute(
-                "SELECT count(*) FROM procrastinate_jobs WHERE status IN ('todo', 'doing')"
-                " AND args ->> 'namespace_id' = %s AND coalesce(scheduled_at, now()) <= now()",
-                [str(namespace_id)],
-            ).fetchone()
-            return int(row[0]) if row else 0
-
-        eventually(waiting, lambda count: count == 0, "the jobs")
 
 
 def _relevances(client: Client, query: str) -> dict[str, float]:
@@ -269,7 +250,7 @@ def test_what_was_forgotten_stays_so_here_and_elsewhere(admin: Client, endpoints
     append_session(client, namespace_of(client), "trip", [Turn("user", kept), Turn("user", gone)], lambda _: None)
     explicit = client.remember("保险柜的钥匙在花盆下面").memory
     indexed(client)
-    _at_rest(client, endpoints)
+    at_rest(client, endpoints)
     lines = exported(client, tmp_path / "before.jsonl")
     events = list(client.list_events("trip"))
     client.forget(memories=[explicit.name], skip_grace_period=True)

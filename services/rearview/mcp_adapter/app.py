@@ -8,7 +8,6 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import uvicorn
-from mcp.server.stdio import stdio_server
 
 from rearview.client import AsyncClient
 from rearview.client.connection import certificates_in
@@ -19,6 +18,8 @@ from rearview.mcp_adapter.config import LOOPBACK, McpConfig
 from rearview.mcp_adapter.guide import Guide
 from rearview.mcp_adapter.http import http_app
 from rearview.mcp_adapter.server import build_server
+from rearview.mcp_adapter.stdio import stdio_streams
+from rearview.rpc.garbage import spare_what_is_loaded
 from rearview.telemetry.metrics import Metrics, start_metrics_server
 from rearview.telemetry.tracing import open_tracing
 
@@ -41,6 +42,7 @@ async def run_adapter(config: McpConfig) -> None:
             host = config.host.strip("[]") or LOOPBACK[0]
             stack.callback(start_metrics_server(config.mcp_metrics_port, metrics, host=host).close)
         telemetry = CallTelemetry(metrics, tracing)
+        spare_what_is_loaded()
         if config.mcp_listen:
             await _run_http(config, telemetry)
         else:
@@ -51,7 +53,7 @@ async def _run_stdio(config: McpConfig, telemetry: CallTelemetry) -> None:
     async with _own_client(config) as client:
         agents = Agents(client, callers_bring_keys=False)
         server = build_server(agents, Guide.load(), telemetry, call_timeout_seconds=config.mcp_call_timeout_seconds)
-        async with stdio_server() as (incoming, outgoing):
+        async with stdio_streams() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
 

@@ -35,7 +35,7 @@ def build_server(agents: Agents, guide: Guide, telemetry: CallTelemetry, *, call
     """Return the server; transports are run around it."""
     handlers = _Handlers(agents, guide, telemetry, call_timeout_seconds + SLACK_SECONDS)
     constant = CacheHint(ttl_ms=LIST_TTL_MILLISECONDS, scope="public")
-    return Server(
+    server: Server[Any] = Server(
         "rearview",
         version=_version(),
         title="Rearview memory",
@@ -51,6 +51,9 @@ def build_server(agents: Agents, guide: Guide, telemetry: CallTelemetry, *, call
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
     )
+    # The SDK's spans go to a global tracer that nobody has set; calls get theirs by CallTelemetry.
+    server.middleware.clear()
+    return server
 
 
 class _Handlers:

@@ -19,7 +19,7 @@ from rearview.domain.principal import Scope
 from rearview.domain.search_unit import UnitFlag
 from rearview.domain.text import Language
 from rearview.domain.turn_text import memory_unit_text, unit_text
-from rearview.domain.unit_projection import indexed_terms
+from rearview.domain.unit_projection import KeywordStatistics, indexed_terms
 from rearview.ports.forgetting import FreshUnit, StaleTurn
 from rearview.ports.importing import ImportedMemory, ImportStore
 from rearview.ports.keyword_hasher import KeywordHasher
@@ -66,6 +66,7 @@ class UnitMaker:
         self._scope = scope
         self._source = source_namespace_id or scope.namespace_id
         self._turns = turns
+        self._counts: KeywordStatistics | None = None
 
     async def made(self, records: Sequence[ExportedMemory], changed: Changed) -> list[ImportedMemory]:
         """Return memories with their units, in order. One of which no unit has a text any more is found as a whole.
@@ -151,8 +152,11 @@ class UnitMaker:
         return window_bag(of(turn.turn), [of(one) for one in turn.before], [of(one) for one in turn.after]), terms
 
     async def _indexed(self, bag: KeywordBag) -> dict[int, float]:
-        large = tuple(bag.weights) if len(bag.weights) > MAX_TERMS else ()
-        return indexed_terms(bag, with_bags(await self._store.statistics(self._scope, large), [bag]))
+        if len(bag.weights) > MAX_TERMS:
+            counts = await self._store.statistics(self._scope, tuple(bag.weights))
+        else:  # no term is left out, so the namespace's size is all that counts, and one reading does for the batch
+            counts = self._counts = self._counts or await self._store.statistics(self._scope, ())
+        return indexed_terms(bag, with_bags(counts, [bag]))
 
     async def _whole(self, records: Sequence[ExportedMemory]) -> dict[UUID, ImportedMemory]:
         if not records:
