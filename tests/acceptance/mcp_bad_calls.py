@@ -50,4 +50,23 @@ BAD_CALLS = [
     BadCall("memory_context", "max_tokens: expected a whole number", {"query": "x", "max_tokens": 0}),
     BadCall("memory_explain", "give exactly one of trace, event"),
     BadCall("memory_search", "NAMESPACE_DENIED", {"query": "x", "namespace": "nobody-has-this"}),
+    # What the gateway finds wrong is told by the names that the tool has for it.
+    BadCall("memory_write", "- content: has 40000 characters", {"content": "忘" * 40_000}),
+    BadCall("memory_write", "- labels: keys are", {"content": "x", "labels": {"Project": "apollo"}}),
+    BadCall("memory_write", "- namespace: ids here are", {"content": "x", "namespace": "我的 team"}),
+    BadCall("memory_update", "- memory: ", {"memory": "not-an-id", "content": "x"}),
+    BadCall(
+        "memory_search",
+        "- time_range.end: must lie after",
+        {"query": "x", "time_range": {"start": "2026年8月31日", "end": "2026-08-01"}},
+    ),
+    BadCall("memory_search", "- filters.labels", {"query": "x", "filters": {"labels": {"Project": "apollo"}}}),
+    BadCall("memory_forget", "- memories: give exactly one target: memories,", {"subject": "李雷", "query": "tea"}),
+    BadCall("memory_forget", "- last_turns: is for a session", {"last_turns": 2, "subject": "李雷"}),
+    BadCall(
+        "memory_append",
+        "- turns[0].content: ",
+        {"session": "s", "turns": [{"role": "user", "content": "茶" * 40_000}]},
+    ),
+    BadCall("memory_explain", "- trace: must be a UUID", {"trace": "x"}),
 ]

@@ -81,16 +81,7 @@ RECEIPT_SCHEMA = answer_schema(
 def memory_json(memory: memory_pb2.Memory) -> Json:
     """Return a memory; what is not set is left out."""
     namespace, _, memory_id = memory.name.removeprefix("namespaces/").partition("/memories/")
-    return _without_empty(
-        {
-            "session": memory.session.rpartition("/")[2],
-            "origin": _word(memory_pb2.Origin.Name(memory.origin), "ORIGIN_"),
-            "occurred_at": time_json(memory.occurred_at),
-            "create_time": time_json(memory.create_time),
-            "update_time": time_json(memory.update_time),
-            "redactions": list(memory.redactions),
-        }
-    ) | {
+    return {
         "id": memory_id,
         "namespace": namespace,
         "type": _word(memory_pb2.MemoryType.Name(memory.type), "MEMORY_TYPE_"),
@@ -101,22 +92,23 @@ def memory_json(memory: memory_pb2.Memory) -> Json:
         "entities": [entity.text for entity in memory.entities],
         "labels": dict(memory.labels),
         "etag": memory.etag,
-    }
+    } | _without_empty(
+        {
+            "session": memory.session.rpartition("/")[2],
+            "origin": _word(memory_pb2.Origin.Name(memory.origin), "ORIGIN_"),
+            "occurred_at": time_json(memory.occurred_at),
+            "create_time": time_json(memory.create_time),
+            "update_time": time_json(memory.update_time),
+            "redactions": list(memory.redactions),
+        }
+    )
 
 
 def hit_json(hit: recall_pb2.RecallHit) -> Json:
     """Return a hit. A turn that is not indexed yet has no id; it is named by its event."""
     memory = hit.memory
     namespace, _, memory_id = memory.name.removeprefix("namespaces/").partition("/memories/")
-    return _without_empty(
-        {
-            "namespace": namespace,
-            "session": memory.session.rpartition("/")[2],
-            "labels": dict(memory.labels),
-            "etag": memory.etag,
-            "occurred_at": time_json(memory.occurred_at),
-        }
-    ) | {
+    return {
         "id": memory_id,
         "content": memory.content,
         "type": _word(memory_pb2.MemoryType.Name(memory.type), "MEMORY_TYPE_"),
@@ -125,32 +117,40 @@ def hit_json(hit: recall_pb2.RecallHit) -> Json:
         "events": list(hit.events),
         "highlights": [highlight.text for highlight in hit.highlights],
         "routes": [_word(recall_pb2.RecallRoute.Name(route), "RECALL_ROUTE_") for route in hit.routes],
-    }
+    } | _without_empty(
+        {
+            "namespace": namespace,
+            "session": memory.session.rpartition("/")[2],
+            "labels": dict(memory.labels),
+            "etag": memory.etag,
+            "occurred_at": time_json(memory.occurred_at),
+        }
+    )
 
 
 def receipt_json(receipt: forget_pb2.ForgetReceipt) -> Json:
     """Return what was, or would be, forgotten."""
-    return _without_empty(
-        {"confirmation_token": receipt.confirmation_token, "purge_after": time_json(receipt.purge_after_time)}
-    ) | {
+    return {
         "receipt": receipt.name,
         "state": _word(forget_pb2.ForgetState.Name(receipt.state), "FORGET_STATE_"),
         "memory_count": receipt.memory_count,
         "event_count": receipt.event_count,
         "memories": [name.rpartition("/")[2] for name in receipt.memories],
         "preview": receipt.preview,
-    }
+    } | _without_empty(
+        {"confirmation_token": receipt.confirmation_token, "purge_after": time_json(receipt.purge_after_time)}
+    )
 
 
 def turn_json(event: event_pb2.Event) -> Json:
     """Return a turn of a session."""
     content = event.content or event.tool_call.result
-    return _without_empty({"speaker": event.speaker, "tool": event.tool_call.tool}) | {
+    return {
         "event": event.name,
         "role": _word(event_pb2.Role.Name(event.role), "ROLE_"),
         "content": content,
         "occurred_at": time_json(event.occurred_at),
-    }
+    } | _without_empty({"speaker": event.speaker, "tool": event.tool_call.tool})
 
 
 def recall_trace_json(trace: recall_pb2.RecallTrace) -> Json:

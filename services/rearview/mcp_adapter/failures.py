@@ -6,6 +6,7 @@ from rearview.domain.errors import (
     DeadlineExceeded,
     FeatureNotOffered,
     InvalidFields,
+    NamespaceDenied,
     NotFound,
     RearviewError,
     Unauthenticated,
@@ -20,6 +21,7 @@ REFRESH = (
 _ADVICE: tuple[tuple[type[RearviewError], str], ...] = (
     (Unauthenticated, REFRESH),
     (FeatureNotOffered, "This version of the server does not offer that; call the tool without it."),
+    (NamespaceDenied, "Leave `namespace` out to use your own, or ask who administers the tenant for access."),
     (NotFound, "Search again; it may have been forgotten or replaced."),
     (
         DeadlineExceeded,

@@ -1,5 +1,6 @@
 """Reading a point in time as agents write it: accepted when it can mean one thing only."""
 
+import re
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 EXPECTED = (
@@ -11,6 +12,11 @@ EXPECTED = (
 # of magnitudes; no number is both.
 _SECONDS_FROM, _MILLISECONDS_FROM, _MILLISECONDS_TO = 1e8, 1e11, 1e14
 _BASIC_DATE_CHARACTERS = 8
+
+# A date with the year first, which can mean one day only: 2026年8月1日, 2026/8/1, 2026.8.1, 2026-8-1.
+_YEAR_FIRST = re.compile(
+    r"(?P<year>\d{4})(?:年|(?P<mark>[-/.]))(?P<month>\d{1,2})(?(mark)(?P=mark)|月)(?P<day>\d{1,2})(?(mark)|[日号])(?!\d)"
+)
 
 
 def read_moment(value: object, *, zone: tzinfo | None = None, end_of_day: bool = False) -> datetime:
@@ -29,12 +35,17 @@ def read_moment(value: object, *, zone: tzinfo | None = None, end_of_day: bool =
     text = value.strip()
     if text.isascii() and text.isdigit() and len(text) != _BASIC_DATE_CHARACTERS:
         return _of_number(int(text[:20]))
+    text = _YEAR_FIRST.sub(_iso_date, text, count=1) if _YEAR_FIRST.match(text) else text
     try:
         day = date.fromisoformat(text)
     except ValueError:
         return _of_text(text, zone)
     midnight = datetime.combine(day, time(), zone or UTC)
     return midnight + timedelta(days=1) if end_of_day else midnight
+
+
+def _iso_date(written: re.Match[str]) -> str:
+    return f"{written['year']}-{int(written['month']):02}-{int(written['day']):02}"
 
 
 def _of_number(number: float) -> datetime:

@@ -85,7 +85,7 @@ class _Handlers:
             client = self._agents.client_of(context.request)
             read = tool.read(arguments)
             async with asyncio.timeout(self._longest_call_seconds):
-                answer = await tool.run(client, read)
+                answer = await tool.call(client, read)
         except TimeoutError as error:
             raise DeadlineExceeded("the call did not end within its deadline", stage="mcp_adapter") from error
         except RearviewError:

@@ -8,7 +8,9 @@ from zoneinfo import ZoneInfo
 import mcp_types as types
 
 from rearview.client import AsyncClient
+from rearview.domain.errors import InvalidFields
 from rearview.mcp_adapter.answers import Json
+from rearview.mcp_adapter.argument_names import by_arguments
 from rearview.mcp_adapter.fields import Field, Fields, Number, Reading, Text
 
 Arguments = dict[str, Any]
@@ -63,6 +65,13 @@ class Tool:
                 open_world_hint=False,
             ),
         )
+
+    async def call(self, client: AsyncClient, read: Arguments) -> Json:
+        """Make the tool's calls. Raises: InvalidFields: by the names of the tool's arguments."""
+        try:
+            return await self.run(client, read)
+        except InvalidFields as error:
+            raise by_arguments(error, self.takes) from error
 
     def read(self, arguments: Mapping[str, Any] | None) -> Arguments:
         """Return checked arguments. Raises: InvalidFields: with everything that is wrong."""

@@ -1,14 +1,23 @@
 """memory_forget: forget for good."""
 
 from rearview.client import AsyncClient
+from rearview.domain.errors import invalid_field
 from rearview.domain.forget import MAX_NAMES_PER_FORGET
 from rearview.mcp_adapter.answers import RECEIPT_SCHEMA, Json, receipt_json
 from rearview.mcp_adapter.fields import Flag, Many, Number, Text
 from rearview.mcp_adapter.tool import NAMESPACE, Arguments, Hints, Tool
 from rearview.mcp_adapter.tools.search import FILTERS, TIME_RANGE, filter_of
 
+_TARGETS = (("memories",), ("session",), ("subject",), ("query",), ("time_range", "filters"))
+
 
 async def _forget(client: AsyncClient, given: Arguments) -> Json:
+    if sum(any(name in given for name in target) for target in _TARGETS) != 1:
+        raise invalid_field(
+            "memories", "give exactly one target: memories, session, subject, query, or time_range and filters"
+        )
+    if "last_turns" in given and "session" not in given:
+        raise invalid_field("last_turns", "is for a session: give it with session")
     receipt = await client.forget(
         memories=given.get("memories", ()),
         session=given.get("session"),
