@@ -59,6 +59,12 @@ class WireSession:
             answer.raise_for_status()
             return next(events(answer))
 
+    def first_line_of_silence(self) -> str:
+        """Open the stream on which the server may speak by itself, and return what comes when it has nothing to say."""
+        with self.http.stream("GET", self._url) as answer:
+            answer.raise_for_status()
+            return next(line for line in lines(answer) if line.startswith(":"))
+
     def resume(self, last_event_id: str) -> Event:
         """Return the first event that came after one."""
         with self.http.stream("GET", self._url, headers={"Last-Event-Id": last_event_id}) as answer:

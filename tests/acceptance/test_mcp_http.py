@@ -104,6 +104,11 @@ def test_foreign_origins_and_hosts_are_refused(
     assert post(mcp_adapter, **key, Origin=mcp_adapter.base).is_success
 
 
+def test_a_silent_stream_is_kept_alive(mcp_adapter: HttpAdapter, stack: SupervisedStack) -> None:
+    with WireSession(mcp_adapter.url, stack.endpoints().admin_key or "") as session:
+        assert session.first_line_of_silence().startswith(": ping")
+
+
 def test_an_answer_that_was_missed_is_sent_again(
     mcp_adapter: HttpAdapter, stack: SupervisedStack, client: Client
 ) -> None:

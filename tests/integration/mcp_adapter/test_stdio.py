@@ -16,17 +16,29 @@ from tests.acceptance.mcp_wire import initialize, request
 from tests.support.supervised_stack import ROOT, environment
 
 WAIT_SECONDS = 60.0
-NOBODY = {"REARVIEW_GATEWAY": "127.0.0.1:1", "REARVIEW_API_KEY": "rv_nobody", "REARVIEW_MCP_CALL_TIMEOUT_SECONDS": "1"}
+VARIABLES = {"REARVIEW_API_KEY": "rv_nobody", "REARVIEW_MCP_CALL_TIMEOUT_SECONDS": "1"}
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
 
 @pytest.fixture
-async def adapter() -> AsyncIterator[Process]:
-    """An adapter whose gateway nobody serves."""
+async def silent_gateway() -> AsyncIterator[str]:
+    """The address of something that takes connections and never says a word."""
+
+    async def hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(hold, "127.0.0.1", 0) as server:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+@pytest.fixture
+async def adapter(silent_gateway: str) -> AsyncIterator[Process]:
+    """An adapter whose gateway never answers."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "rearview.mcp_adapter"),
         cwd=ROOT,
-        env=environment(**NOBODY),
+        env=environment(REARVIEW_GATEWAY=silent_gateway, **VARIABLES),
         stdin=PIPE,
         stdout=PIPE,
         limit=2 * MAX_LINE_BYTES,
@@ -72,7 +84,7 @@ async def test_every_line_is_answered_whatever_it_is(adapter: Process) -> None:
     assert (ping["id"], "result" in ping) == (10, True)
 
 
-async def test_a_large_call_and_a_missing_gateway_are_answered(adapter: Process) -> None:
+async def test_a_large_call_and_one_that_nobody_serves_are_answered(adapter: Process) -> None:
     assert (await answer_to(adapter, as_line(initialize())))["result"]["serverInfo"]["name"] == "rearview"
     assert adapter.stdin is not None
     adapter.stdin.write(as_line({"jsonrpc": "2.0", "method": "notifications/initialized"}) + b"\n")
@@ -82,7 +94,7 @@ async def test_a_large_call_and_a_missing_gateway_are_answered(adapter: Process)
     call = {"name": "memory_search", "arguments": {"query": "茶"}}
     lost = await answer_to(adapter, as_line(request("tools/call", call, 2)))
     assert lost["result"]["isError"] is True
-    assert lost["result"]["content"][0]["text"].startswith(("DEPENDENCY_UNAVAILABLE", "DEADLINE_EXCEEDED"))
+    assert lost["result"]["content"][0]["text"].startswith(("DEADLINE_EXCEEDED", "DEPENDENCY_UNAVAILABLE"))
 
 
 async def test_the_adapter_ends_with_its_host(adapter: Process) -> None:

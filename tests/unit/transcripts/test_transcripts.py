@@ -162,7 +162,12 @@ def test_turns_have_the_same_ids_at_every_reading_and_no_two_share_one(read: Rea
         ([{"role": "user", "content": "x", "time": "gestern"}], "a.json", r"time: 'gestern' is neither"),
         ([{"role": "user", "content": "x", "metadata": "m"}], "a.json", r"metadata: must be an object"),
         ({"text": "x"}, "a.json", r"expected a list of messages"),
-        (b'{"role": "user"}\n{"role"', "a.jsonl", r"a\.jsonl:2: not JSON"),
+        (b'{"role": "user", "content": "x"}\n{"role"', "a.jsonl", r"a\.jsonl:2: not JSON"),
+        (
+            [{"role": "user", "contents": "我叫李雷"}],
+            "a.json",
+            r"a\.json\[0\]\.content: is missing; known are role",
+        ),
         (b'{"role": "user", "content": "\xff"}', "a.jsonl", r"not UTF-8"),
         (b"[" * 100_000, "a.json", r"nested too deep|not JSON"),
         (b'{"role": "user", "content": "x"}\n{"role": "user", "content": "y"}', "a.json", r"is it JSON Lines\?"),

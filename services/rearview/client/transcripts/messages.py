@@ -30,6 +30,8 @@ _TEXT_PARTS = frozenset({"text", "input_text", "output_text", "refusal"})
 _UNSAID_PARTS = frozenset(
     {"image", "image_url", "input_image", "input_audio", "audio", "file", "document", "thinking", "redacted_thinking"}
 )
+_CONTENTS = ("content", "value", "text")
+_TOOL_CALLS = ("tool_calls", "tool_call")
 _TIMES = ("occurred_at", "timestamp", "created_at", "create_time", "time")
 _LONGEST_TOOL_NAME = 128
 
@@ -49,7 +51,9 @@ class MessageReader:
         if not isinstance(message, Mapping):
             raise TranscriptError(f"{place}: expected an object, not {type(message).__name__}")
         role = _role(message, place)
-        content = message.get("content", message.get("value", message.get("text")))
+        content = next((message[name] for name in _CONTENTS if name in message), None)
+        if content is None and not any(name in message for name in (*_CONTENTS, *_TOOL_CALLS)):
+            raise TranscriptError(f"{place}.content: is missing; known are {', '.join(message)}")
         texts, results = self._parts(content, place)
         self._note_calls(message, place)
         common = _common(message, place)
