@@ -154,6 +154,8 @@ def test_keys_and_namespaces(stack: SupervisedStack, client: Client, endpoints: 
         (("remember", "x", "--type", "rumour"), "type"),
         (("show", "nobody"), "name"),
         (("forget", "--yes"), "target"),
+        (("export", "/no/such/folder/备份.jsonl"), "No such file or directory"),
+        (("export", "/"), "is a folder"),
     ],
 )
 def test_what_is_wrong_is_named(run: Run, arguments: tuple[str, ...], field: str) -> None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from enum import StrEnum
+from errno import EISDIR
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -157,11 +158,16 @@ def _opened(file: str) -> Iterator[TextIO]:
         yield sys.stdout
         return
     path = Path(file)
+    if path.is_dir():
+        raise IsADirectoryError(EISDIR, "is a folder; name a file", file)
     unfinished = path.with_name(f"{path.name}.part")
-    with unfinished.open("w", encoding="utf-8", newline="\n") as out:
-        unfinished.chmod(0o600)  # it holds what people said
-        yield out
-    unfinished.replace(path)
+    try:
+        with unfinished.open("w", encoding="utf-8", newline="\n") as out:
+            unfinished.chmod(0o600)  # it holds what people said
+            yield out
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 @contextmanager

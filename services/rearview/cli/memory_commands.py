@@ -81,7 +81,7 @@ def remember(
 
 def recall(
     query: Annotated[str, typer.Argument(help="A question or any words, in Chinese or English.")],
-    top_k: Annotated[int, typer.Option("--top-k", "-k", help="How many at most.")] = 10,
+    top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, help="How many at most.")] = 10,
     session: Annotated[str | None, typer.Option(help="The session that asks: its last turns count, too.")] = None,
     kind: KindOption = None,
     since: SinceOption = None,

@@ -53,9 +53,18 @@ def failures(as_json: bool) -> Iterator[None]:
     """Turn expected errors into a message on stderr (and a JSON object where that was asked for) and exit code 1."""
     try:
         yield
-    except (StackError, RearviewError, ValueError) as error:
-        err.print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)
+    except BrokenPipeError:
+        raise  # who read what is printed has gone: nobody is left to be told
+    except (StackError, RearviewError, ValueError, OSError) as error:
+        message = _message(error)
+        err.print(f"[bold red]error:[/] {escape(message)}", soft_wrap=True)
         if as_json:
             reason = getattr(error, "reason", None)
-            print_json({"error": str(error)} | ({"reason": reason} if reason else {}))
+            print_json({"error": message} | ({"reason": reason} if reason else {}))
         raise typer.Exit(1) from error
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
