@@ -121,8 +121,12 @@ rounds: venv ## Store a thousand rounds of dialogue, and ask 200 questions of si
 	$(BIN)/rearview eval rounds --json
 
 EXCHANGE_MEMORIES ?= 200000
-exchange-memory: $(VENV)/.tests ## Export and import EXCHANGE_MEMORIES memories: no process grows with their number.
-	REARVIEW_EXCHANGE_MEMORIES=$(EXCHANGE_MEMORIES) $(BIN)/python -m pytest --quiet --timeout 0 tests/long
+EXCHANGE_REPORT := build/exchange.json
+exchange-memory: $(VENV)/.tests ## Export and import EXCHANGE_MEMORIES in little memory, from stack to stack, and through crashes; prints a report.
+	@rm -f $(EXCHANGE_REPORT)
+	REARVIEW_EXCHANGE_MEMORIES=$(EXCHANGE_MEMORIES) REARVIEW_EXCHANGE_REPORT=$(EXCHANGE_REPORT) \
+	  $(BIN)/python -m pytest --quiet --timeout 0 tests/long; \
+	  code=$$?; cat $(EXCHANGE_REPORT); exit $$code
 
 FAULT_RUNS ?= 20
 faults: $(VENV)/.tests ## Kill the lifecycle's work at every named point, FAULT_RUNS times each; prints the matrix.

@@ -51,7 +51,7 @@ BAD_CALLS = [
     BadCall("memory_explain", "give exactly one of trace, event"),
     BadCall("memory_search", "NAMESPACE_DENIED", {"query": "x", "namespace": "nobody-has-this"}),
     # What the gateway finds wrong is told by the names that the tool has for it.
-    BadCall("memory_write", "- content: has 40000 characters", {"content": "忘" * 40_000}),
+    BadCall("memory_write", "- content: has 33000 characters", {"content": "忘" * 33_000}),
     BadCall("memory_write", "- labels: keys are", {"content": "x", "labels": {"Project": "apollo"}}),
     BadCall("memory_write", "- namespace: ids here are", {"content": "x", "namespace": "我的 team"}),
     BadCall("memory_update", "- memory: ", {"memory": "not-an-id", "content": "x"}),
@@ -66,7 +66,7 @@ BAD_CALLS = [
     BadCall(
         "memory_append",
         "- turns[0].content: ",
-        {"session": "s", "turns": [{"role": "user", "content": "茶" * 40_000}]},
+        {"session": "s", "turns": [{"role": "user", "content": "茶" * 33_000}]},
     ),
     BadCall("memory_explain", "- trace: must be a UUID", {"trace": "x"}),
 ]

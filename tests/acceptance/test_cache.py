@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from rearview.embedded.endpoints import Endpoints
 from rearview.evaluation.ingest import fresh_namespace
 from rearview.v1 import recall_pb2
 from tests.support.client_steps import indexed
+from tests.support.exports import exported, made
 
 STEPS = 10_000 if os.environ.get("REARVIEW_TEST_PROFILE") == "thorough" else 120
 CLIENTS = 4
@@ -91,16 +93,18 @@ def test_a_turn_that_shares_no_word_ends_answers_until_it_is_indexed(client: Cli
     assert _texts(ask()) == _texts(fresh)
 
 
-def test_cached_answers_never_differ_from_fresh_ones_in_what_they_contain(admin: Client, endpoints: Endpoints) -> None:
-    """Writes, updates, forgets, grants and recalls interleave at random. A cached answer lies between fresh ones made
-    before and after it, and holds nothing that was forgotten or replaced before it was asked for."""
+def test_cached_answers_never_differ_from_fresh_ones_in_what_they_contain(
+    admin: Client, endpoints: Endpoints, tmp_path: Path
+) -> None:
+    """Writes, updates, forgets, grants, exports, imports and recalls interleave at random. A cached answer lies between
+    fresh ones made before and after it, and holds nothing that was forgotten or replaced before it was asked for."""
     namespace = fresh_namespace(admin, "cache")
     owner = admin.with_options(namespace=namespace)
     guest_key = admin.create_api_key("cache-guest", "read").secret
     assert endpoints.gateway is not None
     seed = random.randrange(2**32)
     with Client.connect(endpoints.gateway, guest_key, timeout_seconds=30.0) as guest:
-        model = _Model(owner, guest, namespace)
+        model = _Model(owner, guest, namespace, tmp_path)
         chance = random.Random(seed)
         for _ in range(STEPS // CLIENTS):
             model.step(chance)
@@ -110,8 +114,10 @@ def test_cached_answers_never_differ_from_fresh_ones_in_what_they_contain(admin:
 class _Model:
     """What was said and taken back so far. Each step is one write and, from several clients at once, recalls."""
 
-    def __init__(self, owner: Client, guest: Client, namespace: str) -> None:
+    def __init__(self, owner: Client, guest: Client, namespace: str, folder: Path) -> None:
         self.owner, self.guest, self.namespace = owner, guest, namespace
+        self.folder = folder
+        self.last_export: Path | None = None
         self.live: dict[str, str] = {}
         self.gone: set[str] = set()
         self.granted = False
@@ -119,8 +125,8 @@ class _Model:
         self.hits = 0
 
     def step(self, chance: random.Random) -> None:
-        write = chance.choice((self._remember, self._append, self._update, self._forget, self._grant, lambda _: None))
-        write(chance)
+        writes = (self._remember, self._append, self._update, self._forget, self._grant, self._export, self._import)
+        chance.choice((*writes, self._import_again, lambda _: None))(chance)
         questions = [chance.choice(QUESTIONS) for _ in range(CLIENTS - 1)]
         with ThreadPoolExecutor(CLIENTS) as clients:
             for checked in [clients.submit(self._check, question) for question in [*questions, questions[0]]]:
@@ -166,6 +172,20 @@ class _Model:
             name = chance.choice(list(self.live))
             self.owner.forget(memories=[name])
             self.gone.add(self.live.pop(name))
+
+    def _export(self, _: random.Random) -> None:
+        self.last_export = self.folder / f"export-{self.said}.jsonl"
+        lines = exported(self.owner, self.last_export)
+        assert not self.gone & {line.get("content") for line in lines}
+
+    def _import(self, chance: random.Random) -> None:
+        file = made(self.folder / "others.jsonl", [{"content": self._text(chance)}])
+        assert self.owner.import_memories(file).stored_count == 1
+
+    def _import_again(self, _: random.Random) -> None:
+        # What was forgotten or replaced since is in the file, and does not come back.
+        if self.last_export is not None:
+            assert self.owner.import_memories(self.last_export).complete
 
     def _grant(self, _: random.Random) -> None:
         if self.granted:

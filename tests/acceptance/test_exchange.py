@@ -279,6 +279,10 @@ def test_what_was_forgotten_stays_so_here_and_elsewhere(admin: Client, endpoints
         "the verification",
     )
     assert done.memory_count == len(own)
+    for target in (client, copy):
+        everything = "".join(target.export_memories())
+        assert "marzipan" not in everything
+        assert "花盆" not in everything
     assert copy.import_memories(tmp_path / "before.jsonl").stored_count == 0
     assert not list(copy.list_memories())
 
