@@ -1,5 +1,38 @@
-"""Runs too long for every day, on the stack of the acceptance tests; each has a target of its own in the Makefile."""
+"""Runs too long for every day, on a stack like that of the acceptance tests; each has a target of its own."""
 
-from tests.acceptance.conftest import admin, endpoints, stack, traces
+from __future__ import annotations
 
-__all__ = ["admin", "endpoints", "stack", "traces"]
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.conftest import WHOLE_STACK, admin, endpoints
+from tests.support.supervised_stack import SupervisedStack, discard
+
+__all__ = ["admin", "endpoints", "stack"]
+
+START_SECONDS = 600.0
+
+
+@contextmanager
+def whole_stack() -> Iterator[SupervisedStack]:
+    """A stack with nothing in it; it exports no traces, which would pile up in this process, whose memory is measured."""
+    place = Path(tempfile.mkdtemp(prefix="rearview-long-"))
+    stack = SupervisedStack(place / "data", WHOLE_STACK, wait_seconds=START_SECONDS)
+    try:
+        yield stack.start()
+    finally:
+        stack.stop()
+        discard(stack.folder.root)
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def stack() -> Iterator[SupervisedStack]:
+    """The first stack of the run."""
+    with whole_stack() as opened:
+        yield opened

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -20,13 +18,14 @@ from rearview.embedded.endpoints import Endpoints
 from rearview.evaluation.bench_texts import bench_sessions
 from rearview.evaluation.ingest import append_session
 from rearview.evaluation.rounds_text import make_rounds
-from tests.acceptance.conftest import CALL_TIMEOUT_SECONDS, WHOLE_STACK, in_fresh_namespace
+from tests.acceptance.conftest import CALL_TIMEOUT_SECONDS, in_fresh_namespace
 from tests.acceptance.conversations import CONVERSATIONS
+from tests.long.conftest import whole_stack
 from tests.long.report import report
 from tests.support.client_steps import indexed, namespace_of, text_of
 from tests.support.commands import last_json, rearview
 from tests.support.exports import at_rest, exported, multiplied
-from tests.support.supervised_stack import ROOT, SupervisedStack, discard, environment
+from tests.support.supervised_stack import ROOT, SupervisedStack, environment
 
 SPOKEN_TURNS = 1_600
 MIXED_SESSIONS = 40
@@ -43,14 +42,8 @@ PARCELS = 20_000
 @pytest.fixture(scope="module")
 def other_stack() -> Iterator[SupervisedStack]:
     """A second stack, with nothing in it."""
-    place = Path(tempfile.mkdtemp(prefix="rearview-other-"))
-    stack = SupervisedStack(place / "data", WHOLE_STACK)
-    try:
-        yield stack.start()
-    finally:
-        stack.stop()
-        discard(stack.folder.root)
-        shutil.rmtree(place, ignore_errors=True)
+    with whole_stack() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
