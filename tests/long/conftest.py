@@ -20,7 +20,7 @@ START_SECONDS = 600.0
 
 @contextmanager
 def whole_stack() -> Iterator[SupervisedStack]:
-    """A stack with nothing in it; it exports no traces, which would pile up in this process, whose memory is measured."""
+    """A stack with nothing in it. It exports no traces: they would fill this process, whose memory is measured."""
     place = Path(tempfile.mkdtemp(prefix="rearview-long-"))
     stack = SupervisedStack(place / "data", WHOLE_STACK, wait_seconds=START_SECONDS)
     try:
