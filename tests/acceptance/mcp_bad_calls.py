@@ -61,7 +61,7 @@ BAD_CALLS = [
         {"query": "x", "time_range": {"start": "2026年8月31日", "end": "2026-08-01"}},
     ),
     BadCall("memory_search", "- filters.labels", {"query": "x", "filters": {"labels": {"Project": "apollo"}}}),
-    BadCall("memory_forget", "- memories: give exactly one target: memories,", {"subject": "李雷", "query": "tea"}),
+    BadCall("memory_forget", "- memories: give exactly one of memories, session", {"subject": "李雷", "query": "tea"}),
     BadCall("memory_forget", "- last_turns: is for a session", {"last_turns": 2, "subject": "李雷"}),
     BadCall(
         "memory_append",

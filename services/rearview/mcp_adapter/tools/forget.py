@@ -14,7 +14,7 @@ _TARGETS = (("memories",), ("session",), ("subject",), ("query",), ("time_range"
 async def _forget(client: AsyncClient, given: Arguments) -> Json:
     if sum(any(name in given for name in target) for target in _TARGETS) != 1:
         raise invalid_field(
-            "memories", "give exactly one target: memories, session, subject, query, or time_range and filters"
+            "memories", "give exactly one of memories, session, subject, query, or time_range and filters"
         )
     if "last_turns" in given and "session" not in given:
         raise invalid_field("last_turns", "is for a session: give it with session")
