@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from rearview.domain.errors import InvalidFields
+from rearview.domain.errors import FieldViolation, InvalidFields
+from rearview.mcp_adapter.argument_names import by_arguments
 from rearview.mcp_adapter.fields import MAX_VIOLATIONS
 from rearview.mcp_adapter.tools import TOOLS
 
@@ -82,3 +83,26 @@ def test_dates_and_times_without_offset_are_meant_in_the_callers_zone() -> None:
 
 def test_there_is_an_end_to_what_is_told() -> None:
     assert len(problems("memory_search", {f"x{number}": 1 for number in range(1000)})) == MAX_VIOLATIONS
+
+
+@pytest.mark.parametrize(
+    ("tool", "field", "named"),
+    [
+        ("memory_search", "filter.end_time", "time_range.end"),
+        ("memory_search", "filter.labels", "filters.labels"),
+        ("memory_search", "parent", "namespace"),
+        ("memory_write", "memory.labels", "labels"),
+        ("memory_write", "memory.occurred_at", "timestamp"),
+        ("memory_update", "memory.name", "memory"),
+        ("memory_append", "events[3].occurred_at", "turns[3].timestamp"),
+        ("memory_append", "events[0].content", "turns[0].content"),
+        ("memory_context", "context_token_budget", "max_tokens"),
+        ("memory_explain", "name", "trace"),
+        # No tool has these.
+        ("memory_write", "memory.version", "memory.version"),
+        ("memory_explain", "filter.end_time", "filter.end_time"),
+    ],
+)
+def test_what_the_gateway_refuses_has_the_name_that_the_tool_gives_it(tool: str, field: str, named: str) -> None:
+    told = by_arguments(InvalidFields(FieldViolation(field, "is wrong")), TOOLS[tool].takes)
+    assert [(one.field, one.description) for one in told.violations] == [(named, "is wrong")]
