@@ -37,8 +37,8 @@ NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 TIE = 1e-3
 """What sums of 32-bit and 16-bit numbers in another order change of a score."""
 SHIFT = 0.05
-"""Ids are others in the copy. Where more candidates are alike than a route takes, which ones it takes most likely hangs on
-them; scores are standardised over the candidates, so all of a query's may shift a little, and neighbours swap."""
+"""Ids are others in the copy. Where more candidates are alike than a route takes, which ones it takes most likely hangs
+on them; scores are standardised over the candidates, so all of a query's may shift a little, and neighbours swap."""
 MOST_DIFFERING = 20
 
 PARCELS = 20_000
