@@ -1,6 +1,6 @@
 """Copies of vectors in memory: what they are made of, and what a search gets from them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 from uuid import UUID
@@ -27,6 +27,15 @@ class UnitVectors:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def unit_ids(self) -> list[UUID]:
+        """Return their ids."""
+        return [UUID(bytes=one.tobytes()) for one in self.ids]
+
+    def among(self, unit_ids: Collection[UUID]) -> "UnitVectors":
+        """Return those of them that are among others."""
+        rows = np.array([unit_id in unit_ids for unit_id in self.unit_ids()], dtype=np.bool_)
+        return UnitVectors(self.ids[rows], self.flags[rows], self.vectors[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

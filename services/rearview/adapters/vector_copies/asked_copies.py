@@ -29,7 +29,6 @@ _ASKED_TIMES = 2
 _MOST_ASKED = 10_000
 _LARGEST_SHARE = 0.5
 _IDLE_SECONDS = 600.0
-_RENEW_SECONDS = 2.0
 _LONGEST_UNREAD_SECONDS = 600.0  # a third of the time for which changes are kept
 _TEND_SECONDS = 30.0
 _PAUSE_SECONDS = 30.0
@@ -60,13 +59,18 @@ class AskedCopies:
         source: VectorSource,
         *,
         capacity_bytes: int,
+        least_units: int = LEAST_UNITS,
+        renew_seconds: float = 2.0,
         on_change: Callable[[int, int], None] = lambda _copies, _bytes: None,
         on_answer: Callable[[bool], None] = lambda _by_copy: None,
     ) -> None:
-        """Describe the copies. `on_change` is told how many there are and their bytes, `on_answer` of each question
-        whether a copy answered it."""
+        """Describe the copies. One is brought up to date when it is asked `renew_seconds` after it was last; what
+        changed since then the database compares itself. `on_change` is told how many there are and their bytes,
+        `on_answer` of each question whether a copy answered it."""
         self._source = source
         self._capacity_bytes = capacity_bytes
+        self._least_units = least_units
+        self._renew_seconds = renew_seconds
         self._on_change = on_change
         self._on_answer = on_answer
         self._held: OrderedDict[CopyPlace, _Held] = OrderedDict()
@@ -100,7 +104,7 @@ class AskedCopies:
             return None
         held.asked_at = now
         self._held.move_to_end(place)
-        if now - held.read_at > _RENEW_SECONDS and held.renewing is None:
+        if now - held.read_at > self._renew_seconds and held.renewing is None:
             held.renewing = asyncio.create_task(self._renew(place, held))
         copy = held.copy
         if len(copy) <= _INLINE_UNITS:
@@ -109,7 +113,7 @@ class AskedCopies:
 
     def asked(self, place: CopyPlace, units: int) -> None:
         """Take note that a namespace of so many units was searched: one that is asked again gets a copy."""
-        if place in self._held or units < LEAST_UNITS:
+        if place in self._held or units < self._least_units:
             return
         now = time.monotonic()
         times, since = self._asked.pop(place, (0, now))
@@ -182,7 +186,7 @@ class AskedCopies:
                 self._drop(place)
             self._changed()
         except RearviewError:
-            held.read_at += _RENEW_SECONDS  # the next question tries again
+            held.read_at += self._renew_seconds  # the next question tries again
         finally:
             held.renewing = None
 

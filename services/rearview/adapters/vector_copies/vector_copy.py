@@ -1,7 +1,8 @@
 """The copy of one namespace's vectors."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from uuid import UUID
 
 import numpy as np
@@ -11,6 +12,8 @@ from rearview.adapters.vector_copies.vector_list import VectorList
 from rearview.domain.search_unit import UnitFlag
 from rearview.ports.vector_copies import NearUnits, UnitVectors
 
+_GONE = b""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorCopy:
@@ -19,6 +22,9 @@ class VectorCopy:
     chinese: VectorList
     other: VectorList
     since: str
+    recent: Mapping[UUID, bytes] = field(default_factory=dict)
+    """What was changed lately, and to what. While a transaction lasts, what was committed after it began is reported
+    again each time."""
 
     @classmethod
     def empty(cls, dimension: int, since: str) -> "VectorCopy":
@@ -51,10 +57,23 @@ class VectorCopy:
 
     def brought_up_to(self, since: str, changed: Sequence[UUID], units: UnitVectors) -> "VectorCopy":
         """Return it as of a later moment: of what changed, `units` are there now."""
-        ids = np.frombuffer(b"".join(one.bytes for one in changed), dtype=np.uint8).reshape(-1, 16)
-        without = replace(self, chinese=self.chinese.discarding(ids), other=self.other.discarding(ids), since=since)
-        return without.adding(units)
+        written = dict.fromkeys(changed, _GONE)
+        written.update(zip(units.unit_ids(), _digests(units), strict=True))
+        news = {unit_id for unit_id, digest in written.items() if self.recent.get(unit_id) != digest}
+        ids = np.frombuffer(b"".join(unit_id.bytes for unit_id in news), dtype=np.uint8).reshape(-1, 16)
+        return replace(
+            self,
+            chinese=self.chinese.discarding(ids),
+            other=self.other.discarding(ids),
+            since=since,
+            recent=written,
+        ).adding(units.among(news))
 
     def nearest(self, vector: NDArray[np.float32], limit: int) -> NearUnits:
         """Return the units that are likely the `limit` nearest of each language."""
         return NearUnits(self.chinese.nearest(vector, limit), self.other.nearest(vector, limit), self.since)
+
+
+def _digests(units: UnitVectors) -> Iterator[bytes]:
+    for flags, vector in zip(units.flags, units.vectors, strict=True):
+        yield blake2b(vector.tobytes(), digest_size=16, key=flags.tobytes()).digest()

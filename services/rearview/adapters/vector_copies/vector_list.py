@@ -13,6 +13,7 @@ BYTES_BESIDE = 24
 """What a row takes beside a byte for each dimension: its id, its scale and its offset."""
 
 _LARGEST = 127.0
+_SMALLEST = np.float32(1e-12)  # so that a vector of zeros has a scale
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +56,8 @@ class VectorList:
 
     def adding(self, ids: NDArray[np.uint8], vectors: NDArray[np.float32]) -> "VectorList":
         """Return it with more units, none of which it has. `ids`: (n, 16); `vectors`: (n, d), of any length."""
+        if not len(ids):
+            return self
         blocks = list(self.blocks)
         codes, scales = _coded(vectors)
         offsets = np.zeros(len(ids), dtype=np.float32)
@@ -119,8 +122,8 @@ def _block(
 
 def _coded(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Return codes, (n, d), and scales, (n,), of vectors, (n, d)."""
-    largest = np.maximum(np.abs(vectors).max(axis=1, initial=0.0), np.finfo(np.float32).tiny)
-    lengths = np.maximum(np.linalg.norm(vectors, axis=1), np.finfo(np.float32).tiny)
+    largest = np.maximum(np.abs(vectors).max(axis=1, initial=0.0), _SMALLEST)
+    lengths = np.maximum(np.linalg.norm(vectors, axis=1), _SMALLEST)
     codes = np.rint(vectors * (_LARGEST / largest)[:, None]).astype(np.int8)
     return codes, (largest / lengths).astype(np.float32)
 

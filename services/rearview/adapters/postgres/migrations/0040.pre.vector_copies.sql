@@ -83,8 +83,8 @@ BEGIN
     BEGIN
       IF p_vector IS NULL OR p_limit <= 0 THEN RETURN; END IF;
       IF p_since IS NOT NULL AND NOT p_exact AND p_memories IS NULL AND p_since <= pg_snapshot_xmax(pg_current_snapshot()) THEN
-        SELECT coalesce(array_agg(DISTINCT x.changed), '{}') INTO v_changed FROM (
-          SELECT unnest(c.unit_ids) AS changed FROM unit_change c
+        SELECT coalesce(array_agg(x.unit_id), '{}') INTO v_changed FROM (
+          SELECT DISTINCT u.unit_id FROM unit_change c CROSS JOIN LATERAL unnest(c.unit_ids) AS u (unit_id)
           WHERE c.tenant_id = p_tenant AND c.namespace_id = p_namespace AND c.ordinal = %1$s AND c.change >= p_since
           LIMIT 1001) x;
         IF cardinality(v_changed) <= 1000 THEN

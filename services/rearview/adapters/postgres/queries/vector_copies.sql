@@ -12,10 +12,9 @@ FROM (SELECT h.unit_id, h.flags, h.embedding FROM search_unit_{generation} h
       ORDER BY h.unit_id LIMIT %(limit)s::int) u;
 
 -- name: changed
-SELECT DISTINCT x.unit_id FROM (
-  SELECT unnest(c.unit_ids) AS unit_id FROM unit_change c
-  WHERE c.tenant_id = %(tenant)s AND c.namespace_id = %(namespace)s AND c.ordinal = {generation}
-    AND c.change >= %(since)s::text::xid8 LIMIT %(limit)s::int) x;
+SELECT DISTINCT u.unit_id FROM unit_change c CROSS JOIN LATERAL unnest(c.unit_ids) AS u (unit_id)
+WHERE c.tenant_id = %(tenant)s AND c.namespace_id = %(namespace)s AND c.ordinal = {generation}
+  AND c.change >= %(since)s::text::xid8 LIMIT %(limit)s::int;
 
 -- name: units
 SELECT string_agg(uuid_send(u.unit_id), ''), string_agg(int2send(u.flags), ''), string_agg(halfvec_send(u.embedding), '')
