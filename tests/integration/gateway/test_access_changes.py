@@ -270,9 +270,18 @@ async def test_what_was_read_beside_a_change_under_way_does_not_outlive_it(
 
 
 async def test_the_gateway_serves_what_it_knows_and_refuses_what_was_revoked(
-    database: DatabaseUrls, redis_url: str
+    database: DatabaseUrls, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Through the whole gateway: an answer from the cache is not given to whoever lost access a moment ago."""
+    """Through the whole gateway: an answer from the cache takes one round trip to the database, and is not given to
+    whoever lost access a moment ago."""
+    trips: list[int] = []
+    at_once = Database._at_once
+
+    async def counted(self: Database, tenant_id: UUID | None, readings: Sequence[Any], *more: Any, **rest: Any) -> Any:
+        trips.append(len(readings))
+        return await at_once(self, tenant_id, readings, *more, **rest)
+
+    monkeypatch.setattr(Database, "_at_once", counted)
     async with running_gateway(database, redis_url=redis_url) as gateway:
         admin = await gateway.new_tenant("acme")
         key = await gateway.new_key(admin, "ann", "READ")
@@ -286,7 +295,9 @@ async def test_the_gateway_serves_what_it_knows_and_refuses_what_was_revoked(
             return gateway.memories.Recall(recall("default")[1], metadata=bearer(key))
 
         for hit in (False, True, True):
+            trips.clear()
             assert (await ask()).cache.hit is hit
+        assert trips == [1]
         await gateway.namespaces.RevokeAccess(
             namespace_pb2.RevokeAccessRequest(name=default, principal="ann"), metadata=bearer(admin)
         )
