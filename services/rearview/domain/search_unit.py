@@ -49,9 +49,13 @@ def language_flags(languages: frozenset[Language]) -> UnitFlag:
     return flags
 
 
+# Of a flag, `&` makes a flag, which takes twenty times as long as a number.
+_BIT_OF_LANGUAGE = {language: int(flag) for language, flag in FLAG_OF_LANGUAGE.items()}
+
+
 def languages_of(flags: int) -> frozenset[Language]:
     """Return the languages that flag bits name."""
-    return frozenset(language for language, flag in FLAG_OF_LANGUAGE.items() if flags & flag)
+    return frozenset(language for language, flag in _BIT_OF_LANGUAGE.items() if flags & flag)
 
 
 def said_flags(keyword_count: int) -> UnitFlag:

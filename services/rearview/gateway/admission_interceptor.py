@@ -33,7 +33,7 @@ class AdmissionInterceptor(CallInterceptor):
         if not call.is_of_platform:
             # Not `call.metadata`, in which one of two credentials would have replaced the other.
             metadata = call.context.invocation_metadata() or ()
-            await self._authorizer.admit(call.method, metadata)
+            await self._authorizer.admit(call.method, metadata, call.request)
             tenant_id = current_caller().tenant_id
             self._parties.learn(metadata, str(tenant_id or OPERATOR))
             if tenant_id is not None:

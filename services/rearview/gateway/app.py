@@ -12,6 +12,7 @@ from rearview.adapters.jwks.sources import open_source
 from rearview.adapters.models.configured import configured_settings
 from rearview.adapters.models.measured_embedder import MeasuredEmbedder
 from rearview.adapters.models.registry import open_embedder
+from rearview.adapters.postgres.access_states import PostgresAccessStates
 from rearview.adapters.postgres.credentials import PostgresApiKeyStore, PostgresCredentialStore
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.epochs import PostgresEpochs
@@ -227,7 +228,9 @@ async def run_gateway(
         tokens = await _open_tokens(config, clock, process.metrics, stack)
         operator_key = config.operator_key.get_secret_value() if config.operator_key else None
         authorizer = Authorizer(
-            Authenticator(PostgresCredentialStore(database), operator_key, clock, tokens),
+            Authenticator(
+                PostgresCredentialStore(database), PostgresAccessStates(database), operator_key, clock, tokens
+            ),
             PostgresNamespaceDirectory(database),
             ACCESS_RULES,
             AllViolations(clock),

@@ -11,6 +11,7 @@ from rearview.rpc.call_context import time_left_seconds
 from rearview.rpc.errors import from_rpc_error
 from rearview.rpc.identity import identity_metadata
 from rearview.rpc.internal_keys import InternalKeys
+from rearview.rpc.known_identities import SignedIdentities
 from rearview.rpc.service_channel import path_of
 from rearview.telemetry.tracing import child_span
 
@@ -28,7 +29,7 @@ class Backend:
 
     def __init__(self, name: str, keys: InternalKeys) -> None:
         self._name = name
-        self._keys = keys
+        self._identities = SignedIdentities(keys, name)
 
     async def call(
         self,
@@ -88,7 +89,7 @@ class Backend:
         return min(left - DEADLINE_MARGIN_SECONDS, longest_seconds)
 
     def _metadata(self, caller: Caller, method: object) -> Any:
-        return identity_metadata(caller, self._keys, self._name, path_of(method))
+        return identity_metadata(self._identities.of(caller, path_of(method)))
 
 
 class _Sent:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import grpc.aio
 
 from rearview.domain.forget import MAX_FOUND_BY_QUERY
-from rearview.gateway.authorize import Authorizer
+from rearview.gateway.authorize import Authorizer, current_epochs
 from rearview.gateway.backend import Backend
 from rearview.gateway.cache.cached_recall import CachedRecall, Found
 from rearview.gateway.embed_query import EmbeddedQuery, QueryEmbedding
@@ -64,7 +64,7 @@ class MemoryServicer(MemoryServiceServicer):
             return found.answer, dict(found.noise_cosines)
 
         if self._cache is not None:
-            return await self._cache.recall(request, query, caller, find)
+            return await self._cache.recall(request, query, caller, find, current_epochs())
         return (await find(await self._embedding.of(query)))[0]
 
     async def ExportMemories(

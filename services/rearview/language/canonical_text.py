@@ -6,6 +6,7 @@ signs that change a meaning (+ - = < > # % $) stay.
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from rearview.domain.canonical_query import CanonicalQuery
 from rearview.language.canonical_en import english_tokens
@@ -19,6 +20,10 @@ from rearview.language.scripts import HAN, fold_width
 
 LEXICON_VERSION = "1"
 """Part of what a cached answer is kept under; raised with every change of rules or lexicon."""
+
+_MOST_KNOWN = 1_024
+_LONGEST_KNOWN = 1_000
+"""Characters of a query whose canonical words are worth keeping."""
 
 _MARKS = re.compile("[\u0300-\u036f]")
 _ACRONYM = re.compile(r"\b[A-Z]{2,5}\b")
@@ -44,9 +49,12 @@ class LexiconCanonicaliser:
 
     version = LEXICON_VERSION
 
+    def __init__(self) -> None:
+        self._known = lru_cache(_MOST_KNOWN)(canonical_query)
+
     def canonical(self, text: str) -> CanonicalQuery:
-        """Return a query in canonical words."""
-        return canonical_query(text)
+        """Return a query in canonical words; of one that was asked a moment ago they are known."""
+        return self._known(text) if len(text) <= _LONGEST_KNOWN else canonical_query(text)
 
 
 def canonical_query(text: str) -> CanonicalQuery:

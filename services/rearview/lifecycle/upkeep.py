@@ -28,14 +28,16 @@ class UpkeepRounds:
         self._rules = rules
 
     async def expire(self) -> int:
-        """Delete outcomes of requests older than a day and recall traces older than a week; return how many.
+        """Delete outcomes of requests older than a day, recall traces older than a week, and what tells of vectors that
+        changed more than half an hour ago; return how many.
 
         Raises:
             Unavailable: the database cannot be reached; what is left comes next time.
         """
         step = self._rules.step
         requests = await self._until_less(lambda: self._upkeep.expire_requests(limit=step))
-        return requests + await self._until_less(lambda: self._upkeep.expire_recall_traces(limit=step))
+        changes = await self._until_less(lambda: self._upkeep.expire_unit_changes(limit=step))
+        return requests + changes + await self._until_less(lambda: self._upkeep.expire_recall_traces(limit=step))
 
     async def drop_generations(self) -> int:
         """Drop the search tables of models that nothing needs any more; return of how many. Raises: Unavailable."""

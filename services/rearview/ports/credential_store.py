@@ -12,7 +12,8 @@ from rearview.domain.principal import Role
 @dataclass(frozen=True, slots=True)
 class StoredCredential:
     """A key as it is stored. `namespaces` empty means wherever the principal has access; of requests a second, the
-    tenant's and the key's own, 0 is no limit."""
+    tenant's and the key's own, 0 is no limit. `access_version` is that of its tenant (see `AccessStates`), None where
+    there is none."""
 
     tenant_id: UUID
     tenant_disabled: bool
@@ -24,15 +25,17 @@ class StoredCredential:
     expires_at: datetime | None
     revoked_at: datetime | None
     key_requests_per_second: int = 0
+    access_version: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTenant:
-    """What is known of a tenant before anybody speaks for it."""
+    """What is known of a tenant before anybody speaks for it; `access_version` as of a `StoredCredential`."""
 
     tenant_id: UUID
     disabled: bool
     requests_per_second: int
+    access_version: UUID | None = None
 
 
 class CredentialStore(Protocol):

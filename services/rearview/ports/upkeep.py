@@ -16,6 +16,10 @@ class Upkeep(Protocol):
         """Delete recall traces older than a week."""
         ...
 
+    async def expire_unit_changes(self, *, limit: int) -> int:
+        """Forget which vectors changed longer than half an hour ago; copies that do not know of it were dropped."""
+        ...
+
     async def drop_generations(self, *, superseded: timedelta) -> int:
         """Drop what is left of model generations that were superseded so long ago and that no tenant needs."""
         ...

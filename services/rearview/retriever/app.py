@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import grpc.aio
 
@@ -20,11 +20,13 @@ from rearview.adapters.postgres.policies import PostgresPolicyStore, RememberedP
 from rearview.adapters.postgres.recall_store import RECALL_SETTINGS, PostgresRecallStore
 from rearview.adapters.postgres.recall_traces import PostgresRecallTraceStore
 from rearview.adapters.postgres.session_tail import PostgresSessionTail
+from rearview.adapters.postgres.vector_source import PostgresVectorSource
 from rearview.adapters.redis.access_counter import RedisAccessCounter
 from rearview.adapters.redis.connection import RedisConnection
 from rearview.adapters.redis.handed_out import RedisHandedOut
 from rearview.adapters.redis.working_memory import RedisWorkingMemory
 from rearview.adapters.vault.aes_gcm_sealer import AesGcmSealer
+from rearview.adapters.vector_copies.asked_copies import AskedCopies
 from rearview.domain.relevance import Floor
 from rearview.internal.v1 import retriever_service_pb2
 from rearview.internal.v1.retriever_service_pb2_grpc import add_RetrieverServiceServicer_to_server
@@ -64,6 +66,7 @@ SERVED = (retriever_service_pb2.DESCRIPTOR.services_by_name["RetrieverService"].
 RerankerKind = Literal["none", "flag", "cross-encoder"]
 
 _SMALL_POOL = 4
+_MEGABYTE = 1_000_000
 _SHARES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1.0)
 _SHARE_OF_REDIS = 0.4  # of the time for working memory; the rest is for the event log, should Redis be away
 
@@ -102,7 +105,14 @@ async def run_retriever(
             Database(url, max_connections=_SMALL_POOL, vectors=False, prepares=prepares)
         )
         reading_vectors = await stack.enter_async_context(
-            Database(url, max_connections=1, settings=dict(RECALL_SETTINGS), prepares=prepares)
+            Database(url, max_connections=2, settings=dict(RECALL_SETTINGS), prepares=prepares)
+        )
+        copies = await stack.enter_async_context(
+            AskedCopies(
+                PostgresVectorSource(reading_vectors),
+                capacity_bytes=config.vector_copies_megabytes * _MEGABYTE,
+                **_copy_metrics(process.metrics),
+            )
         )
         redis = await stack.enter_async_context(
             RedisConnection(config.redis_url.get_secret_value(), timeout_seconds=config.working_memory_seconds)
@@ -131,12 +141,14 @@ async def run_retriever(
         )
         sampler = await stack.enter_async_context(
             IndexSampler(
-                PostgresRecallStore(reading_vectors),
+                PostgresRecallStore(reading_vectors, copies),
                 interval_seconds=config.index_sample_seconds,
                 on_sample=_index_recall_metric(process.metrics),
             )
         )
-        use_cases = _use_cases(config, clock, recalling, reading, redis, traces, recorder, reranker, sampler, cold)
+        use_cases = _use_cases(
+            config, clock, recalling, reading, redis, traces, recorder, reranker, sampler, cold, copies
+        )
 
         def register(server: grpc.aio.Server) -> Sequence[str]:
             add_RetrieverServiceServicer_to_server(RetrieverServicer(use_cases, clock, keys.signing), server)
@@ -163,6 +175,25 @@ def _index_recall_metric(metrics: Metrics) -> Callable[[IndexRecall], None]:
     return observe
 
 
+def _copy_metrics(metrics: Metrics) -> dict[str, Any]:
+    held = metrics.gauge("vector_copies", "Namespaces whose vectors are held in memory.")
+    taken = metrics.gauge("vector_copies_bytes", "What the copies of vectors take in memory, about.")
+    answers = metrics.counter(
+        "vector_answers", "Vector searches without filters, by what answers: a copy, or the database.", ("by",)
+    )
+    for by in ("copy", "database"):
+        answers.labels(by)
+
+    def on_change(copies: int, size: int) -> None:
+        held.set(copies)
+        taken.set(size)
+
+    return {
+        "on_change": on_change,
+        "on_answer": lambda by_copy: answers.labels("copy" if by_copy else "database").inc(),
+    }
+
+
 def _use_cases(
     config: RetrieverConfig,
     clock: Clock,
@@ -174,6 +205,7 @@ def _use_cases(
     reranker: Reranker | None,
     sampler: IndexSampler,
     cold: Cold,
+    copies: AskedCopies,
 ) -> UseCases:
     reader = LanguageQueryReader()
     recent_turns = LoggedRecentTurns(
@@ -185,7 +217,7 @@ def _use_cases(
     )
     memories = TieredMemoryReader(PostgresMemoryReader(reading, clock), cold.rehydrator)
     events = PostgresEventReader(reading)
-    store = PostgresRecallStore(recalling)
+    store = PostgresRecallStore(recalling, copies)
     return UseCases(
         recall=Recall(
             store=store,

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 from uuid import UUID
 
@@ -85,10 +86,10 @@ class Candidate:
         return self.turn
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Scored:
-    """The scored rows of a namespace; candidates are made of the best of them when asked for, since most are never
-    looked at.
+    """The scored rows of a namespace; a candidate is made of one of the best of them when it is asked for, and once:
+    most are never looked at, and some both for the answer and for its trace.
 
     Attributes:
         scores, vector_z: as of `memory_scores` and `fuse`; the latter NaN where there was no vector.
@@ -103,18 +104,17 @@ class Scored:
     vector_z: NDArray[np.float64]
     profile: Profile
     has_few: bool
+    _made: dict[int, Candidate] = field(default_factory=dict)
 
     def best(self, limit: int | None) -> list[Candidate]:
         """Return the best `limit` candidates (None: all), best first; equal ones in the order of their ids."""
-        columns = _Columns.of(self)
-        return [self._candidate(at, columns) for at in _best(self.scores.total, self.rows, limit)]
+        return [self._candidate(at) for at in _best(self.scores.total, self.rows, limit)]
 
     def of_turns(self, event_ids: Collection[UUID]) -> dict[UUID, Candidate]:
         """Return the candidates of turns that no memory holds, by event; those that are not among the rows are not."""
-        columns = _Columns.of(self)
         first = len(self.rows.units)
         return {
-            turn.event_id: self._candidate(first + at, columns)
+            turn.event_id: self._candidate(first + at)
             for at, turn in enumerate(self.rows.turns)
             if turn.event_id in event_ids
         }
@@ -123,8 +123,17 @@ class Scored:
         """Return how many rows each route found."""
         return {route: int(np.count_nonzero(self.rows.routes & route_bit(route))) for route in Route}
 
-    def _candidate(self, at: int, columns: "_Columns") -> Candidate:
-        units, profile = self.rows.units, self.profile
+    @cached_property
+    def _columns(self) -> "_Columns":
+        return _Columns.of(self)
+
+    def _candidate(self, at: int) -> Candidate:
+        if at not in self._made:
+            self._made[at] = self._made_of(at)
+        return self._made[at]
+
+    def _made_of(self, at: int) -> Candidate:
+        units, profile, columns = self.rows.units, self.profile, self._columns
         is_unit = at < len(units)
         turn = None if is_unit else self.rows.turns[at - len(units)]
         routes, z = columns.routes[at], columns.vector_z[at]

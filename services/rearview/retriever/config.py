@@ -20,6 +20,8 @@ class RetrieverConfig(VaultConfig, ObjectStorageConfig, ServiceConfig):
         rerank_depth: how many candidates it sees.
         rerank_seconds: its time budget.
         index_sample_seconds: how often a recall's vector search is compared with an exact one; 0 never does.
+        vector_copies_megabytes: how much memory copies of the vectors of often asked namespaces may take, one for some
+            2,500 search units; with 0 there are none, and the database's index answers always.
         trace_queue: how many traces and access counts may wait to be written; further ones are dropped and counted.
     """
 
@@ -33,4 +35,5 @@ class RetrieverConfig(VaultConfig, ObjectStorageConfig, ServiceConfig):
     rerank_depth: int = Field(default=40, ge=1, le=100)
     rerank_seconds: float = Field(default=0.5, gt=0, le=60)
     index_sample_seconds: float = Field(default=60.0, ge=0, le=86_400)
+    vector_copies_megabytes: int = Field(default=256, ge=0, le=1_048_576)
     trace_queue: int = Field(default=1_000, ge=1, le=100_000)

@@ -14,7 +14,8 @@ from rearview.retriever.candidates import Candidate
 from rearview.retriever.question import Question
 from rearview.retriever.ranking import Ranking
 
-MAX_TRACED = 100
+NEAR_MISSES = 25
+"""A trace tells of all whose content was read, and of so many of those that came next."""
 
 
 class Course:
@@ -46,7 +47,7 @@ class Course:
         scopes: Sequence[Scope],
         found: Sequence[Found],
         ranking: Ranking,
-        shortlisted: frozenset[UUID],
+        shortlist: Sequence[Candidate],
         selection: Selection,
     ) -> RecallTrace:
         """Return the trace. `query` has been redacted; of the question only what says nothing of its text is kept."""
@@ -58,7 +59,7 @@ class Course:
             understanding=_understanding(question, found),
             route_counts={route.name.lower(): count for route, count in ranking.route_counts().items()},
             candidates=_traced(
-                ranking.with_newest(ranking.best(MAX_TRACED - len(ranking.newest))), shortlisted, selection
+                _looked_at(ranking, shortlist), frozenset(one.resource_id for one in shortlist), selection
             ),
             degraded=tuple(self.degraded),
             stage_milliseconds=dict(self._milliseconds),
@@ -80,6 +81,13 @@ def _understanding(question: Question, found: Sequence[Found]) -> dict[str, str]
         "ranker_version": RANKER_VERSION,
         "vector_scan": ",".join(sorted("exact" if scan else "index" for scan in scans)),
     }
+
+
+def _looked_at(ranking: Ranking, shortlist: Sequence[Candidate]) -> list[Candidate]:
+    newest = {candidate.resource_id for candidate in ranking.newest}
+    best = ranking.best(len(shortlist) + NEAR_MISSES)
+    ranked = {one.resource_id: one for one in (*shortlist, *best) if one.resource_id not in newest}
+    return ranking.with_newest(list(ranked.values()))
 
 
 def _traced(

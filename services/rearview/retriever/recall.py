@@ -330,8 +330,7 @@ class Recall:
 
         async def trace() -> RecallTrace:
             asked_text = await self._redacted(scope.tenant_id, "\n".join(text for text, _ in question.texts))
-            shortlisted = frozenset(candidate.resource_id for candidate in shortlist)
-            return course.trace(asked_text, question, asked.scopes, found, ranking, shortlisted, selection)
+            return course.trace(asked_text, question, asked.scopes, found, ranking, shortlist, selection)
 
         self._recorder.record(scope.tenant_id, scope.principal, asked.scopes, trace)
         texts = {content.text for group in selection.groups for content in group.contents}

@@ -49,8 +49,8 @@ def sign_identity(
     return jwt.encode(claims, keys.signing, algorithm=_ALGORITHM)
 
 
-def verify_identity(token: str | bytes, keys: InternalKeys, service: str, method: str) -> Caller:
-    """Return the caller that a token speaks for.
+def verify_identity(token: str | bytes, keys: InternalKeys, service: str, method: str) -> tuple[Caller, float]:
+    """Return the caller that a token speaks for, and until when, in seconds of the clock.
 
     Raises:
         CredentialInvalid: it was not signed with one of these keys, is not meant for this method of this service, or
@@ -67,12 +67,12 @@ def verify_identity(token: str | bytes, keys: InternalKeys, service: str, method
         raise _invalid() from error
 
 
-def identity_metadata(caller: Caller, keys: InternalKeys, service: str, method: str) -> tuple[tuple[str, str], ...]:
+def identity_metadata(token: str) -> tuple[tuple[str, str], ...]:
     """Return the metadata of a call to an internal service: signed identity, request id, trace."""
-    return ((IDENTITY_KEY, sign_identity(caller, keys, service, method)), *outgoing_metadata())
+    return ((IDENTITY_KEY, token), *outgoing_metadata())
 
 
-def _verified(token: str | bytes, key: bytes, service: str, method: str) -> Caller:
+def _verified(token: str | bytes, key: bytes, service: str, method: str) -> tuple[Caller, float]:
     try:
         claims = jwt.decode(
             token,
@@ -84,7 +84,7 @@ def _verified(token: str | bytes, key: bytes, service: str, method: str) -> Call
         )
         if claims["method"] != method:
             raise _invalid()
-        return _caller(claims)
+        return _caller(claims), float(claims["exp"]) + _CLOCK_SKEW_SECONDS
     except jwt.InvalidSignatureError:
         raise  # another key may fit
     except jwt.ExpiredSignatureError as error:

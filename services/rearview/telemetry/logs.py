@@ -55,6 +55,10 @@ def configure_logging(
     )
     # A handler that fails would print the whole exception that was being logged, texts included, to standard error.
     logging.raiseExceptions = False
+    # No format here asks where in the code a line was logged, nor by which thread or process; finding that out
+    # is a quarter of what a line costs, and every call logs one. The switches are those of the library's manual.
+    logging._srcfile = ""
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(number)

@@ -756,7 +756,7 @@ class RecallTrace(_message.Message):
 
     @_builtins.property
     def candidates(self) -> _containers.RepeatedCompositeFieldContainer[Global___TraceCandidate]:
-        """The candidates, best first, at most 100."""
+        """The candidates whose content was read, and the 25 that came next, best first."""
 
     @_builtins.property
     def degraded(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:

@@ -28,7 +28,7 @@ def sign(
 
 
 def verify(token: str | bytes, keys: str = KEY, *, service: str = "writer", method: str = METHOD) -> Caller:
-    return verify_identity(token, parse_internal_keys(keys), service, method)
+    return verify_identity(token, parse_internal_keys(keys), service, method)[0]
 
 
 callers = st.builds(

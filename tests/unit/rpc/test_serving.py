@@ -25,7 +25,7 @@ from rearview.rpc.call_context import (
 )
 from rearview.rpc.channel import open_channel
 from rearview.rpc.errors import from_rpc_error
-from rearview.rpc.identity import identity_metadata
+from rearview.rpc.identity import identity_metadata, sign_identity
 from rearview.rpc.interceptors import (
     AccessLogInterceptor,
     ErrorInterceptor,
@@ -57,7 +57,7 @@ CALLER = Caller(UUID(int=7), "agent", Role.WRITE, {"default": NamespaceAccess(UU
 
 
 def identity_for(method: str, keys: InternalKeys = KEYS, service: str = "tester") -> Any:
-    return identity_metadata(CALLER, keys, service, f"/{SERVICE}/{method}")
+    return identity_metadata(sign_identity(CALLER, keys, service, f"/{SERVICE}/{method}"))
 
 
 async def test_request_ids_are_taken_if_sane_and_returned_always() -> None:

@@ -44,6 +44,7 @@ class PostgresCredentialStore:
                 expires_at=expires_at,
                 revoked_at=revoked_at,
                 key_requests_per_second=key_requests_per_second,
+                access_version=access_version,
             )
             for (
                 tenant_id,
@@ -56,6 +57,7 @@ class PostgresCredentialStore:
                 expires_at,
                 revoked_at,
                 key_requests_per_second,
+                access_version,
             ) in rows
         ]
 

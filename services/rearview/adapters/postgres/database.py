@@ -24,6 +24,7 @@ from rearview.adapters.postgres.round_trip import (
     forget_prepared,
     numbered,
 )
+from rearview.adapters.postgres.uuid_array import register_uuid_arrays
 from rearview.domain.errors import Conflict, DeadlineExceeded, Overloaded, Unavailable
 from rearview.telemetry.pools import PoolFigures
 from rearview.telemetry.tracing import child_span
@@ -75,6 +76,7 @@ class Database:
         async def configure(connection: BoundedConnection) -> None:
             if vectors:
                 await register_vector_async(connection)
+                register_uuid_arrays(connection)
             if prepares:
                 connection.prepared = {}
 

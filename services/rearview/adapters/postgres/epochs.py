@@ -1,6 +1,6 @@
 """Epochs of namespaces, and the additions between two of them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -29,12 +29,7 @@ class PostgresEpochs:
         """Return the epochs of namespaces; see `Epochs.read`."""
         place = {"tenant_id": tenant_id, "namespace_ids": list(namespace_ids)}
         rows = await self._database.rows(tenant_id, _SQL["read"], place, timeout_seconds=_TIMEOUT_SECONDS)
-        breaking = dict.fromkeys(namespace_ids, 0)
-        additive: dict[UUID, dict[int, int]] = {namespace_id: {} for namespace_id in namespace_ids}
-        for namespace_id, slot, broken, added in rows:
-            breaking[namespace_id] += broken
-            additive[namespace_id][slot] = added
-        return {namespace_id: Epoch(breaking[namespace_id], additive[namespace_id]) for namespace_id in namespace_ids}
+        return epochs_in(rows, namespace_ids)
 
     async def additions(
         self, tenant_id: UUID, since: Mapping[UUID, Epoch], until: Mapping[UUID, Epoch]
@@ -74,6 +69,16 @@ class PostgresEpochs:
         return Addition(
             session_id, frozenset(keywords), frozenset(entities), rows, tuple(languages), pending_to, indexed_to
         )
+
+
+def epochs_in(rows: Iterable[Sequence[Any]], namespace_ids: Collection[UUID]) -> dict[UUID, Epoch]:
+    """Return the epochs of namespaces from rows of (namespace id, slot, breaking, additive)."""
+    breaking = dict.fromkeys(namespace_ids, 0)
+    additive: dict[UUID, dict[int, int]] = {namespace_id: {} for namespace_id in namespace_ids}
+    for namespace_id, slot, broken, added in rows:
+        breaking[namespace_id] += broken
+        additive[namespace_id][slot] = added
+    return {namespace_id: Epoch(breaking[namespace_id], additive[namespace_id]) for namespace_id in namespace_ids}
 
 
 async def note_addition(connection: Connection, tenant_id: UUID, namespace_id: UUID, addition: Addition) -> None:

@@ -16,6 +16,7 @@ from rearview.adapters.postgres.memory_rows import memory_of
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.round_trip import Reading, numbered
 from rearview.adapters.postgres.tier_rows import segment_of
+from rearview.adapters.postgres.uuid_array import UuidArray
 from rearview.domain.event import Event, EventRole
 from rearview.domain.memory import MemoryState
 from rearview.domain.search_unit import UnitState
@@ -30,6 +31,7 @@ from rearview.ports.recall_store import (
     NamespaceStatistics,
     Search,
 )
+from rearview.ports.vector_copies import CopyPlace, NearUnits, VectorCopies
 
 RECALL_SETTINGS: Mapping[str, str] = {
     "plan_cache_mode": "force_generic_plan",
@@ -67,8 +69,10 @@ Row = Mapping[str, Any]
 class PostgresRecallStore:
     """The `RecallStore` port over the search tables of the generation that answers a tenant."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, copies: VectorCopies | None = None) -> None:
+        """`copies` answer the vector route of the namespaces that they hold, in the index's stead."""
         self._database = database
+        self._copies = copies
         self._general = load_queries("recall", 0)
         self._reading = load_queries("memory_reading")
         self._cold = load_queries("recall_cold")
@@ -97,9 +101,14 @@ class PostgresRecallStore:
         self, tenant_id: UUID, searches: Sequence[Search], generation: Generation | None, *, timeout_seconds: float
     ) -> list[Found]:
         """Run all routes in all namespaces; answers are in the order of `searches`."""
-        readings = [reading for search in searches for reading in self._readings(search, generation)]
+        near = [await self._near(search, generation) for search in searches]
+        readings = [
+            reading
+            for search, units in zip(searches, near, strict=True)
+            for reading in self._readings(search, generation, units)
+        ]
         answers = iter(await self._database.read(tenant_id, readings, timeout_seconds=timeout_seconds))
-        return [
+        found = [
             _found(
                 search,
                 counted=next(answers)[0],
@@ -111,6 +120,8 @@ class PostgresRecallStore:
             )
             for search in searches
         ]
+        self._note(searches, generation, found)
+        return found
 
     async def load(
         self, tenant_id: UUID, chosen: Sequence[Chosen], *, with_metadata: bool, timeout_seconds: float
@@ -149,7 +160,8 @@ class PostgresRecallStore:
         plans = []
         async with self._database.transaction(tenant_id, timeout_seconds=timeout_seconds) as connection:
             for search in searches:
-                cursor = await connection.execute(statement, search_parameters(search))
+                near = await self._near(search, generation)
+                cursor = await connection.execute(statement, search_parameters(search, near))
                 lines = "\n".join(str(row[0]) for row in await cursor.fetchall())
                 plans.append(f"namespaces/{search.scope.namespace}\n{lines}")
         return "\n".join(plans)
@@ -159,7 +171,7 @@ class PostgresRecallStore:
     ) -> IndexRecall | None:
         """Compare the vector route with an exact search; None where it is exact anyway."""
         statement = numbered(load_queries("recall", generation.ordinal)["nearest"])
-        parameters = search_parameters(search)
+        parameters = search_parameters(search, await self._near(search, generation))
         found, true = await self._database.read(
             tenant_id,
             [Reading(statement, {**parameters, "exact": exact}) for exact in (False, True)],
@@ -167,8 +179,21 @@ class PostgresRecallStore:
         )
         return _index_recall(found, true)
 
-    def _readings(self, search: Search, generation: Generation | None) -> list[Reading]:
-        parameters = search_parameters(search)
+    async def _near(self, search: Search, generation: Generation | None) -> NearUnits | None:
+        if self._copies is None or generation is None or search.vector is None or _is_restricted(search):
+            return None
+        # Some may be gone, and of those compared as numbers of eight bits the last ones may not be the nearest.
+        return await self._copies.nearest(_place(search, generation), search.vector, 2 * search.limit)
+
+    def _note(self, searches: Sequence[Search], generation: Generation | None, found: Sequence[Found]) -> None:
+        if self._copies is None or generation is None:
+            return
+        for search, one in zip(searches, found, strict=True):
+            if search.vector is not None and not _is_restricted(search):
+                self._copies.asked(_place(search, generation), one.statistics.units)
+
+    def _readings(self, search: Search, generation: Generation | None, near: NearUnits | None) -> list[Reading]:
+        parameters = search_parameters(search, near)
         readings = [Reading(numbered(self._general["statistics"]), parameters)]
         raw_turns = numbered(self._general["raw_turns"])
         if search.raw_turns:
@@ -267,8 +292,16 @@ def _search_statement(ordinal: int) -> LiteralString:
     return load_queries("recall", ordinal)["search"]
 
 
-def search_parameters(search: Search) -> dict[str, Any]:
-    """Return a search as the parameters of its statements."""
+def _is_restricted(search: Search) -> bool:
+    return search.as_of is not None or not search.filter.is_empty
+
+
+def _place(search: Search, generation: Generation) -> CopyPlace:
+    return CopyPlace(search.scope.tenant_id, search.scope.namespace_id, generation.ordinal)
+
+
+def search_parameters(search: Search, near: NearUnits | None = None) -> dict[str, Any]:
+    """Return a search as the parameters of its statements; `near` is what a copy of the vectors found."""
     wanted = search.filter
     past = search.as_of is not None
     return {
@@ -283,7 +316,10 @@ def search_parameters(search: Search) -> dict[str, Any]:
         "entities": list(search.entity_keys),
         "range_starts": [start for start, _ in search.time_ranges],
         "range_ends": [end for _, end in search.time_ranges],
-        "restricted": past or not wanted.is_empty,
+        "near_chinese": None if near is None else UuidArray(near.chinese),
+        "near_other": None if near is None else UuidArray(near.other),
+        "near_since": None if near is None else near.since,
+        "restricted": _is_restricted(search),
         "memory_states": [int(state) for state in (_KNOWN_ONCE if past else _KNOWN_NOW)],
         "unit_states": [int(UnitState.ACTIVE), int(UnitState.INACTIVE)] if past else [int(UnitState.ACTIVE)],
         "types": [int(kind) for kind in sorted(wanted.types)] or None,

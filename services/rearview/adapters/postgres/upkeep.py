@@ -29,6 +29,11 @@ class PostgresUpkeep:
         ((count,),) = await self._find("expire_recall_traces", limit=limit)
         return int(count)
 
+    async def expire_unit_changes(self, *, limit: int) -> int:
+        """Delete old changes of vectors."""
+        ((count,),) = await self._find("expire_unit_changes", limit=limit)
+        return int(count)
+
     async def drop_generations(self, *, superseded: timedelta) -> int:
         """Drop tables and functions of generations that nothing needs."""
         ((count,),) = await self._find("drop_generations", age=superseded)

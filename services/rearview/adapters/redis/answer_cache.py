@@ -5,11 +5,11 @@ the answer to a query of that meaning, and `ansi:{tenant}` all answers by the ti
 them and lets a purge find them.
 """
 
-import json
 import time
 from typing import Any
 from uuid import UUID
 
+import orjson
 from redis.asyncio import Redis
 
 from rearview.adapters.redis.answer_texts import answer_bytes, answer_of
@@ -64,7 +64,7 @@ class RedisAnswerCache:
         return CacheLook(
             exact=None if exact is None else answer_of(exact),
             similar=None if similar is None else answer_of(similar),
-            last_turn="" if last is None else str(json.loads(last)["id"]),
+            last_turn="" if last is None else str(orjson.loads(last)["id"]),
         )
 
     async def keep(self, tenant_id: UUID, keys: AnswerKeys, answer: CachedAnswer) -> None:

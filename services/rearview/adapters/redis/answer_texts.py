@@ -1,12 +1,12 @@
 """Cached answers as bytes: a JSON header with its length before it, and the answer."""
 
-import json
 from base64 import b64decode, b64encode
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import numpy as np
+import orjson
 
 from rearview.domain.addition import AskedIn
 from rearview.domain.canonical_query import CanonicalQuery
@@ -41,14 +41,14 @@ def answer_bytes(cached: CachedAnswer) -> bytes:
             for namespace_id, asked in cached.asked.items()
         },
     }
-    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text = orjson.dumps(header)
     return len(text).to_bytes(_LENGTH_BYTES, "big") + text + cached.answer
 
 
 def answer_of(value: bytes) -> CachedAnswer:
     """Return the answer of its bytes."""
     end = _LENGTH_BYTES + int.from_bytes(value[:_LENGTH_BYTES], "big")
-    header: dict[str, Any] = json.loads(value[_LENGTH_BYTES:end])
+    header: dict[str, Any] = orjson.loads(value[_LENGTH_BYTES:end])
     return CachedAnswer(
         answer=value[end:],
         query=CanonicalQuery(tuple(header["tokens"]), header["deictic"], header["precision"]),

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -32,7 +32,7 @@ from rearview.ports.clock import Clock
 from rearview.ports.epochs import Epoch, Epochs
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.query_canonicaliser import QueryCanonicaliser
-from rearview.ports.query_reader import QueryReader, ReadQuery
+from rearview.ports.query_reader import QueryReader
 from rearview.ports.redactor import Redactor
 from rearview.ports.working_memory import SessionKey
 from rearview.rpc.call_context import time_left_seconds
@@ -72,7 +72,7 @@ class _Asked:
     caller: Caller
     tenant_id: UUID
     canonical: CanonicalQuery
-    read: ReadQuery
+    reference: datetime
     keys: AnswerKeys
     epochs: Mapping[UUID, Epoch]
     look: CacheLook
@@ -110,10 +110,16 @@ class CachedRecall:
             self._rejections.labels(str(reason))
 
     async def recall(
-        self, request: recall_pb2.RecallRequest, query: RecallQuery, caller: Caller, find: Find
+        self,
+        request: recall_pb2.RecallRequest,
+        query: RecallQuery,
+        caller: Caller,
+        find: Find,
+        epochs: Mapping[UUID, Epoch],
     ) -> recall_pb2.RecallResponse:
-        """Return the answer, from the cache or from `find`, which may raise."""
-        asked = await self._arrived(request, query, caller) if _cacheable(query) else None
+        """Return the answer, from the cache or from `find`, which may raise. `epochs` are those that were read since
+        the call arrived; if one is missing of a namespace that the caller reaches, they are read here."""
+        asked = await self._arrived(request, query, caller, epochs) if _cacheable(query) else None
         if asked is None:
             return (await find(await self._embedding.of(query)))[0]
         if asked.look.exact is not None and await self._holds(asked.look.exact, asked):
@@ -156,28 +162,33 @@ class CachedRecall:
         await self._keep(asked, vectors, answer, noise_cosines)
         return answer
 
-    async def _arrived(self, request: recall_pb2.RecallRequest, query: RecallQuery, caller: Caller) -> _Asked | None:
+    async def _arrived(
+        self, request: recall_pb2.RecallRequest, query: RecallQuery, caller: Caller, epochs: Mapping[UUID, Epoch]
+    ) -> _Asked | None:
         tenant_id = caller.tenant_id
         canonical = self._parts.canonicaliser.canonical(query.text)
         if tenant_id is None or (canonical.deictic and not query.session_id):
             self._lookups.labels("bypass").inc()
             return None
-        read = self._parts.reader.read(query.text, reference=query.reference_time.astimezone(ZoneInfo(query.time_zone)))
-        keys = self._keys.keys(request, caller, canonical, read.time_ranges)
+        reference = query.reference_time.astimezone(ZoneInfo(query.time_zone))
+        time_ranges = self._parts.reader.times(query.text, reference=reference)
+        keys = self._keys.keys(request, caller, canonical, time_ranges)
         namespace_ids = [reached.namespace_id for reached in caller.namespaces.values()]
         session = None
         if query.session_id:
             parent = caller.namespaces[parse_namespace(request.parent, "parent").namespace]
             session = SessionKey(tenant_id, parent.namespace_id, query.session_id)
+        looking = _in_time(self._parts.answers.look(tenant_id, keys, session))
         try:
-            epochs, look = await asyncio.gather(
-                _in_time(self._parts.epochs.read(tenant_id, namespace_ids)),
-                _in_time(self._parts.answers.look(tenant_id, keys, session)),
-            )
+            if epochs.keys() >= set(namespace_ids):
+                epochs, look = {each: epochs[each] for each in namespace_ids}, await looking
+            else:
+                reading = _in_time(self._parts.epochs.read(tenant_id, namespace_ids))
+                epochs, look = await asyncio.gather(reading, looking)
         except _FAILURES:
             self._lookups.labels("off").inc()
             return None
-        return _Asked(query, caller, tenant_id, canonical, read, keys, epochs, look)
+        return _Asked(query, caller, tenant_id, canonical, reference, keys, epochs, look)
 
     def _admitted(self, asked: _Asked) -> CachedAnswer | None:
         cached = asked.look.similar
@@ -253,7 +264,7 @@ class CachedRecall:
             epochs=asked.epochs,
             asked=asked_in(
                 asked.query,
-                asked.read,
+                self._parts.reader.read(text, reference=asked.reference),
                 asked.caller,
                 vectors,
                 answer,

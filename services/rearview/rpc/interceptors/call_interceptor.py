@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import grpc
 import grpc.aio
+from google.protobuf.message import Message
 
 # Generic in the type stubs only.
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
@@ -20,12 +21,13 @@ Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 @dataclass(frozen=True, slots=True)
 class IncomingCall:
     """A call as it arrived. `method` is the path, `/rearview.v1.MemoryService/Recall`; `streaming` if there may be more
-    than one message either way."""
+    than one message either way; `request` None where it is a stream, or no message that can be served."""
 
     method: str
     metadata: dict[str, str | bytes]
     context: Context
     streaming: bool = False
+    request: Any = None
 
     @property
     def method_name(self) -> str:
@@ -76,11 +78,11 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         streaming = bool(handler.request_streaming or handler.response_streaming)
 
         async def answer(request: Any, context: Context) -> Any:
-            async with self.around(IncomingCall(method, metadata, context, streaming)):
+            async with self.around(IncomingCall(method, metadata, context, streaming, _message_of(request))):
                 return await self.within_limits(behaviour(request, context))
 
         async def stream(request: Any, context: Context) -> AsyncIterator[Any]:
-            async with self.around(IncomingCall(method, metadata, context, streaming)):
+            async with self.around(IncomingCall(method, metadata, context, streaming, _message_of(request))):
                 items = behaviour(request, context)
                 while True:
                     try:
@@ -91,6 +93,11 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
 
         # A streaming method may also be a coroutine that writes to the context, as health's Watch is.
         return stream if handler.response_streaming and not inspect.iscoroutinefunction(behaviour) else answer
+
+
+def _message_of(request: Any) -> Any:
+    """Return a request that is one message; None for a stream, or what stands in for one that is refused."""
+    return request if isinstance(request, Message) else None
 
 
 def rebuilt(

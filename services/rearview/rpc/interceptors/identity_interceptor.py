@@ -6,10 +6,11 @@ from contextlib import asynccontextmanager
 from rearview.domain.errors import CredentialMissing, FeatureNotOffered
 from rearview.domain.principal import Role, check_role
 from rearview.rpc.call_context import set_caller
-from rearview.rpc.identity import IDENTITY_KEY, verify_identity
+from rearview.rpc.identity import IDENTITY_KEY
 from rearview.rpc.interceptors.call_interceptor import CallInterceptor, IncomingCall
 from rearview.rpc.internal_keys import InternalKeys
 from rearview.rpc.internal_rules import INTERNAL_RULES
+from rearview.rpc.known_identities import VerifiedIdentities
 
 
 class IdentityInterceptor(CallInterceptor):
@@ -17,8 +18,7 @@ class IdentityInterceptor(CallInterceptor):
     health, reflection and channelz are open."""
 
     def __init__(self, service: str, keys: InternalKeys, rules: Mapping[str, Role] = INTERNAL_RULES) -> None:
-        self._service = service
-        self._keys = keys
+        self._identities = VerifiedIdentities(keys, service)
         self._rules = rules
 
     @asynccontextmanager
@@ -39,7 +39,7 @@ class IdentityInterceptor(CallInterceptor):
         token = call.text(IDENTITY_KEY)
         if not token:
             raise CredentialMissing("internal calls carry a signed identity; this one does not")
-        caller = verify_identity(token, self._keys, self._service, call.method)
+        caller = self._identities.caller(token, call.method)
         set_caller(caller)
         required = self._rules.get(call.method)
         if required is None:

@@ -2,11 +2,11 @@
 
 -- name: find
 SELECT tenant_id, disabled, requests_per_second, secret_hash, principal, role, namespaces, expires_at, revoked_at,
-       key_requests_per_second
+       key_requests_per_second, access_version
 FROM rearview_find_key(%(key_id)s)
 
 -- name: find_tenant
-SELECT tenant_id, disabled, requests_per_second FROM rearview_find_tenant(%(name)s)
+SELECT tenant_id, disabled, requests_per_second, access_version FROM rearview_find_tenant(%(name)s)
 
 -- name: insert
 INSERT INTO api_key (tenant_id, key_id, secret_hash, principal, role, namespaces, created_at, expires_at,

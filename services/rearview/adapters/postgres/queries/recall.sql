@@ -52,7 +52,7 @@ query AS MATERIALIZED (
 by_vector AS MATERIALIZED (
   SELECT r.unit_id, r.exact FROM rearview_vector_route_{generation}(
     %(tenant)s, %(namespace)s, %(vector)s::halfvec, %(unit_states)s::int2[], (SELECT ids FROM allowed), %(limit)s::int,
-    false) r),
+    false, %(near_chinese)s::uuid[], %(near_other)s::uuid[], %(near_since)s::text::xid8) r),
 by_keyword AS MATERIALIZED (
   SELECT r.unit_id FROM rearview_keyword_route_{generation}(
     %(tenant)s, %(namespace)s, (SELECT weights FROM query), (SELECT terms FROM query), %(unit_states)s::int2[],
@@ -216,8 +216,9 @@ SELECT g.ordinal, g.generation_id, g.dimension, g.card FROM model_generation g W
 SELECT g.ordinal, g.generation_id, g.dimension, g.card FROM model_generation g WHERE g.ordinal = rearview_answering_generation(%(tenant)s);
 
 -- name: nearest
--- The vector route alone, as recall asks it or exact: what the index finds of what there is. A list for each language.
+-- The vector route alone, as recall asks it or exact: what the index, or a copy, finds of what there is. A list for each language.
 SELECT r.list, r.unit_id, r.exact
 FROM rearview_vector_route_{generation}(
-  %(tenant)s, %(namespace)s, %(vector)s::halfvec, %(unit_states)s::int2[], NULL, %(limit)s::int, %(exact)s::boolean) r
+  %(tenant)s, %(namespace)s, %(vector)s::halfvec, %(unit_states)s::int2[], NULL, %(limit)s::int, %(exact)s::boolean,
+  %(near_chinese)s::uuid[], %(near_other)s::uuid[], %(near_since)s::text::xid8) r
 ORDER BY r.list, r.distance;

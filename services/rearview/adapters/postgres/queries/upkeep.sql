@@ -6,6 +6,9 @@ SELECT rearview_expire_requests(%(limit)s::int)
 -- name: expire_recall_traces
 SELECT rearview_expire_recall_traces(%(limit)s::int)
 
+-- name: expire_unit_changes
+SELECT rearview_expire_unit_changes(%(limit)s::int)
+
 -- name: drop_generations
 SELECT rearview_drop_generations(%(age)s::interval)
 

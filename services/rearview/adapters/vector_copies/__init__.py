@@ -1,0 +1,1 @@
+"""Copies of vectors in memory, as numbers of eight bits."""
