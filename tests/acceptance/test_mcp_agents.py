@@ -74,10 +74,10 @@ async def lives(agent: Agent, everybody: list[Agent], adapter: HttpAdapter) -> i
 
 
 def ways(client: McpClient, agent: Agent) -> Iterator[Awaitable[str]]:
-    """Return calls whose answers must hold the agent's word, for ever."""
+    """Return calls whose answers must hold the agent's word, for ever; also those that time was too short to embed."""
     for way in cycle(("search", "context", "resource")):
         if way == "search":
-            yield tool(client, "memory_search", {"query": "What is my secret word?", "top_k": 5})
+            yield tool(client, "memory_search", {"query": "我的暗号: what is my secret word?", "top_k": 5})
         elif way == "context":
             yield tool(client, "memory_context", {"query": "我的暗号是什么？", "namespace": agent.namespace})
         else:

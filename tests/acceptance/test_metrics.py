@@ -21,7 +21,7 @@ from tests.support.supervised_stack import SupervisedStack
 # Whatever a caller sends, the number of values stays what the code says.
 BOUNDED = {
     *("method", "code", "reason", "dependency", "outcome", "pool", "what", "kind", "task", "state", "tier", "round"),
-    *("stage", "route", "part", "k", "reached", "category", "cause", "limit_of", "rank", "tool", "le"),
+    *("stage", "route", "part", "k", "reached", "category", "cause", "limit_of", "rank", "tool", "by", "le"),
     *("generation", "implementation", "major", "minor", "patchlevel", "version"),  # of the Python process
 }
 MOST_SERIES = 3_000

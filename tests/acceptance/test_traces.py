@@ -93,7 +93,7 @@ def test_an_append_and_its_log_lines_are_one_trace(
         trace_id,
         "rearview-gateway: call writer",
         "rearview-writer: rearview.internal.v1.WriterService/AppendEvents",
-        "rearview-writer: postgresql transaction",
+        "rearview-writer: postgresql write",
         "rearview-writer: redis run",
     )
     for service in ("gateway", "writer"):

@@ -28,8 +28,8 @@ from tests.support.hash_embedder import HashEmbedder
 from tests.support.stack import DatabaseUrls
 from tests.support.writer_fixtures import SetClock, WriterBench, add_namespace
 
-KEEPS_IDS = {"forget_receipt", "tombstone", "audit_record"}
-"""What may name a purged thing: receipts, the ledger of tombstones, the audit."""
+KEEPS_IDS = {"forget_receipt", "tombstone", "audit_record", "unit_change"}
+"""What may name a purged thing: receipts, the ledger of tombstones, the audit, and for half an hour what changed."""
 
 
 @dataclass(frozen=True, slots=True)
