@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +11,7 @@ from rearview.embedded.endpoints import Endpoints
 from rearview.evaluation.ingest import fresh_namespace
 from tests.support.mcp_adapter import HttpAdapter
 from tests.support.otlp_receiver import OtlpReceiver
-from tests.support.supervised_stack import SupervisedStack, discard
+from tests.support.supervised_stack import SupervisedStack, throwaway_stack
 
 WHOLE_STACK = ("-m", "rearview.cli", "up", "--foreground")
 CALL_TIMEOUT_SECONDS = 30.0
@@ -30,14 +27,8 @@ def traces() -> Iterator[OtlpReceiver]:
 @pytest.fixture(scope="session")
 def stack(traces: OtlpReceiver) -> Iterator[SupervisedStack]:
     """The session's PostgreSQL, Valkey, S3 and four services under their supervisor."""
-    place = Path(tempfile.mkdtemp(prefix="rearview-acceptance-"))
-    stack = SupervisedStack(place / "data", WHOLE_STACK, environment=traces.variables)
-    try:
-        yield stack.start()
-    finally:
-        stack.stop()
-        discard(stack.folder.root)
-        shutil.rmtree(place, ignore_errors=True)
+    with throwaway_stack("acceptance", WHOLE_STACK, environment=traces.variables) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 from tests.acceptance.conftest import WHOLE_STACK, admin, endpoints
-from tests.support.supervised_stack import SupervisedStack, discard
+from tests.support.supervised_stack import SupervisedStack, throwaway_stack
 
 __all__ = ["admin", "endpoints", "stack"]
 
@@ -25,16 +22,10 @@ def whole_stack() -> Iterator[SupervisedStack]:
     It exports no traces: they would fill this process, whose memory is measured. Recalls are not counted as use for the
     day, so that two stacks that are asked the same hold the same, however fast each of them is.
     """
-    place = Path(tempfile.mkdtemp(prefix="rearview-long-"))
-    stack = SupervisedStack(
-        place / "data", WHOLE_STACK, environment={"REARVIEW_DRAIN_COUNTS_SECONDS": "86400"}, wait_seconds=START_SECONDS
-    )
-    try:
-        yield stack.start()
-    finally:
-        stack.stop()
-        discard(stack.folder.root)
-        shutil.rmtree(place, ignore_errors=True)
+    with throwaway_stack(
+        "long", WHOLE_STACK, environment={"REARVIEW_DRAIN_COUNTS_SECONDS": "86400"}, wait_seconds=START_SECONDS
+    ) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -161,6 +163,21 @@ class SupervisedStack:
     def child_pids(self) -> dict[str, int]:
         """The pids of the supervised processes as recorded."""
         return {record.name: record.pid for record in ProcessRecords(self.folder.process_records).all()}
+
+
+@contextlib.contextmanager
+def throwaway_stack(
+    name: str, arguments: Sequence[str], *, environment: Mapping[str, str], wait_seconds: float = WAIT_SECONDS
+) -> Iterator[SupervisedStack]:
+    """A stack with nothing in it, in a folder of its own; nothing is left of either."""
+    place = Path(tempfile.mkdtemp(prefix=f"rearview-{name}-"))
+    stack = SupervisedStack(place / "data", arguments, environment=environment, wait_seconds=wait_seconds)
+    try:
+        yield stack.start()
+    finally:
+        stack.stop()
+        discard(stack.folder.root)
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def discard(folder: Path) -> None:

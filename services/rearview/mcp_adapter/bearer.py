@@ -1,8 +1,6 @@
 """Who may speak HTTP to the adapter: who holds a key that the gateway accepts. All others are told how to get one."""
 
 import hashlib
-import time
-from collections import OrderedDict
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
@@ -20,6 +18,7 @@ from rearview.domain.errors import (
     RearviewError,
     Unauthenticated,
 )
+from rearview.domain.expiring_map import ExpiringMap
 from rearview.mcp_adapter.agents import Agents, bearer_of
 from rearview.mcp_adapter.failures import REFRESH, error_json
 
@@ -37,7 +36,7 @@ class TokenCheck:
     def __init__(self, agents: Agents, *, remember_seconds: float) -> None:
         self._agents = agents
         self._remember_seconds = remember_seconds
-        self._good_until: OrderedDict[bytes, float] = OrderedDict()
+        self._good: ExpiringMap[bool] = ExpiringMap(MAX_REMEMBERED_TOKENS)
 
     async def check(self, token: str) -> bytes:
         """Return the digest by which the token is known here.
@@ -46,13 +45,9 @@ class TokenCheck:
             RearviewError: what the gateway said of it: Unauthenticated, PermissionDenied, Unavailable, ...
         """
         digest = hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
-        if self._good_until.get(digest, 0.0) > time.monotonic():
-            return digest
-        self._good_until.pop(digest, None)
-        await self._ask(token)
-        self._good_until[digest] = time.monotonic() + self._remember_seconds
-        while len(self._good_until) > MAX_REMEMBERED_TOKENS:
-            self._good_until.popitem(last=False)
+        if not self._good.get(digest):
+            await self._ask(token)
+            self._good.put(digest, True, self._remember_seconds)
         return digest
 
     async def _ask(self, token: str) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import grpc.aio
 
@@ -107,11 +107,13 @@ async def run_retriever(
         reading_vectors = await stack.enter_async_context(
             Database(url, max_connections=2, settings=dict(RECALL_SETTINGS), prepares=prepares)
         )
+        copy_metrics = _CopyMetrics(process.metrics)
         copies = await stack.enter_async_context(
             AskedCopies(
                 PostgresVectorSource(reading_vectors),
                 capacity_bytes=config.vector_copies_megabytes * _MEGABYTE,
-                **_copy_metrics(process.metrics),
+                on_change=copy_metrics.changed,
+                on_answer=copy_metrics.answered,
             )
         )
         redis = await stack.enter_async_context(
@@ -175,23 +177,23 @@ def _index_recall_metric(metrics: Metrics) -> Callable[[IndexRecall], None]:
     return observe
 
 
-def _copy_metrics(metrics: Metrics) -> dict[str, Any]:
-    held = metrics.gauge("vector_copies", "Namespaces whose vectors are held in memory.")
-    taken = metrics.gauge("vector_copies_bytes", "What the copies of vectors take in memory, about.")
-    answers = metrics.counter(
-        "vector_answers", "Vector searches without filters, by what answers: a copy, or the database.", ("by",)
-    )
-    for by in ("copy", "database"):
-        answers.labels(by)
+class _CopyMetrics:
+    """What is told of the copies of vectors."""
 
-    def on_change(copies: int, size: int) -> None:
-        held.set(copies)
-        taken.set(size)
+    def __init__(self, metrics: Metrics) -> None:
+        self._held = metrics.gauge("vector_copies", "Namespaces whose vectors are held in memory.")
+        self._bytes = metrics.gauge("vector_copies_bytes", "What the copies of vectors take in memory, about.")
+        answers = metrics.counter(
+            "vector_answers", "Vector searches without filters, by what answers: a copy, or the database.", ("by",)
+        )
+        self._by_copy, self._by_database = answers.labels("copy"), answers.labels("database")
 
-    return {
-        "on_change": on_change,
-        "on_answer": lambda by_copy: answers.labels("copy" if by_copy else "database").inc(),
-    }
+    def changed(self, copies: int, size: int) -> None:
+        self._held.set(copies)
+        self._bytes.set(size)
+
+    def answered(self, by_copy: bool) -> None:
+        (self._by_copy if by_copy else self._by_database).inc()
 
 
 def _use_cases(

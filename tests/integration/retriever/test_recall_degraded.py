@@ -17,6 +17,7 @@ from rearview.domain.recall import RecallQuery, Route
 from rearview.ports.clock import SystemClock
 from rearview.ports.reranker import RerankScores
 from rearview.retriever.asked import Asked
+from rearview.retriever.course import NEAR_MISSES
 from rearview.retriever.get_recall_trace import GetRecallTrace
 from rearview.retriever.recall_recorder import BackgroundRecorder
 from rearview.retriever.reranking import RerankStage
@@ -163,6 +164,21 @@ async def test_a_reranker_that_fails_or_runs_out_of_time(bench: Bench, filled: L
         recalled = await bench.with_parts(reranking=RerankStage(reranker)).ask("预算是多少", filled.scope)
         assert recalled.degraded == ("rerank",)
         assert recalled.hits
+
+
+async def test_a_trace_tells_of_what_was_looked_at_and_of_near_misses(bench: Bench, library: Library) -> None:
+    for at in range(60):
+        await library.memory(f"第{at}个书架放着第{at}册书")
+    library.index()
+    recalled = await bench.ask("书架上放着什么", library.scope, top_k=3)
+    await bench.recorder.settled()
+    stored = await bench.traces.read(library.scope.tenant_id, recalled.trace_id)
+    assert stored is not None
+    candidates = stored[2].candidates
+    assert NEAR_MISSES + len(recalled.hits) <= len(candidates) < 60
+    assert [c.score.total for c in candidates] == sorted((c.score.total for c in candidates), reverse=True)
+    assert len({c.resource_name for c in candidates}) == len(candidates)
+    assert [c.resource_name.rpartition("/")[2] for c in candidates if c.rank] == list(map(str, memory_ids(recalled)))
 
 
 async def test_trace_and_access_counts(bench: Bench, filled: Library) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
@@ -238,6 +239,26 @@ async def test_copies_stay_within_their_bound_and_the_one_asked_longest_ago_goes
         async with AskedCopies(source, capacity_bytes=too_little) as copies:
             await with_copy(copies, shelves[0])
             assert await copies.nearest(shelves[0].place, shelves[0].vector(), 5) is None
+
+
+async def test_a_copy_that_nobody_asks_goes(library: Library, reading: Database) -> None:
+    shelf = Shelf(library, seed=8)
+    shelf.add(UNITS, shelf.main)
+    told: list[tuple[int, int]] = []
+    gone = asyncio.Event()
+
+    def on_change(copies: int, size: int) -> None:
+        told.append((copies, size))
+        if not copies:
+            gone.set()
+
+    source = PostgresVectorSource(reading)
+    async with AskedCopies(source, capacity_bytes=10_000_000, idle_seconds=2.0, on_change=on_change) as copies:
+        await with_copy(copies, shelf)
+        await asyncio.wait_for(gone.wait(), 60)
+        assert [held for held, _ in told] == [1, 0]
+        assert told[-1] == (0, 0)
+        assert await copies.nearest(shelf.place, shelf.vector(), 5) is None
 
 
 async def test_another_tenant_gets_no_vector_and_hears_of_no_change(library: Library, reading: Database) -> None:

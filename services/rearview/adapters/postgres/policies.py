@@ -1,7 +1,6 @@
 """Tenants' policies in PostgreSQL, and a short memory of them for whoever needs one at every request."""
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -14,6 +13,7 @@ from rearview.adapters.postgres.lifecycle_values import lifecycle_parameters, li
 from rearview.adapters.postgres.operations import begin_operation
 from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.errors import CredentialInvalid, EtagMismatch
+from rearview.domain.expiring_map import ExpiringMap
 from rearview.domain.ids import new_id
 from rearview.domain.lifecycle_policy import DEFAULT_LIFECYCLE, check_order, told
 from rearview.domain.operation import Operation, OperationKind
@@ -89,19 +89,16 @@ class RememberedPolicies:
         self._store = store
         self._seconds = seconds
         self._now = monotonic_seconds
-        self._known: OrderedDict[UUID, tuple[float, RedactionPolicy]] = OrderedDict()
+        self._known: ExpiringMap[RedactionPolicy] = ExpiringMap(_MAX_REMEMBERED, monotonic_seconds)
 
     async def redaction(self, tenant_id: UUID) -> RedactionPolicy:
         """Return a tenant's policy as it was at most `seconds` ago; see `RedactionPolicies.redaction`."""
         known = self._known.get(tenant_id)
+        if known is not None:
+            return known
         asked_at = self._now()
-        if known is not None and asked_at < known[0]:
-            return known[1]
         policy = (await self._store.get(tenant_id)).redaction
-        self._known[tenant_id] = (asked_at + self._seconds, policy)
-        self._known.move_to_end(tenant_id)
-        if len(self._known) > _MAX_REMEMBERED:
-            self._known.popitem(last=False)
+        self._known.put(tenant_id, policy, asked_at + self._seconds - self._now())
         return policy
 
 

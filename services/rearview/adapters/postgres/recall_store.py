@@ -1,7 +1,5 @@
 """Recall's reading of PostgreSQL: all routes in one round trip, content in a second one."""
 
-import time
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, LiteralString
@@ -18,6 +16,7 @@ from rearview.adapters.postgres.round_trip import Reading, numbered
 from rearview.adapters.postgres.tier_rows import segment_of
 from rearview.adapters.postgres.uuid_array import UuidArray
 from rearview.domain.event import Event, EventRole
+from rearview.domain.expiring_map import ExpiringMap
 from rearview.domain.memory import MemoryState
 from rearview.domain.search_unit import UnitState
 from rearview.ports.found_units import NO_UNITS, FoundUnits, of_all_tiers
@@ -76,20 +75,20 @@ class PostgresRecallStore:
         self._general = load_queries("recall", 0)
         self._reading = load_queries("memory_reading")
         self._cold = load_queries("recall_cold")
-        self._answering: OrderedDict[UUID, tuple[Generation | None, float]] = OrderedDict()
+        self._answering: ExpiringMap[Generation] = ExpiringMap(_MOST_TENANTS)
 
     async def answering_generation(self, tenant_id: UUID, *, fresh: bool = False) -> Generation | None:
         """Return the generation that answers a tenant; None before anything was indexed."""
-        known, read_at = self._answering.pop(tenant_id, (None, float("-inf")))
-        age = time.monotonic() - read_at
-        if fresh or known is None or age > _GENERATION_AGE.total_seconds():
-            statement = self._general["answering_generation"]
-            rows = await self._database.rows(tenant_id, statement, {"tenant": tenant_id}, timeout_seconds=5.0)
-            known, read_at = (_generation_of(rows[0]) if rows else None), time.monotonic()
-        self._answering[tenant_id] = known, read_at
-        if len(self._answering) > _MOST_TENANTS:
-            self._answering.popitem(last=False)
-        return known
+        known = None if fresh else self._answering.get(tenant_id)
+        if known is not None:
+            return known
+        statement = self._general["answering_generation"]
+        rows = await self._database.rows(tenant_id, statement, {"tenant": tenant_id}, timeout_seconds=5.0)
+        if not rows:
+            return None
+        answering = _generation_of(rows[0])
+        self._answering.put(tenant_id, answering, _GENERATION_AGE.total_seconds())
+        return answering
 
     async def generation_by_ordinal(self, ordinal: int) -> Generation | None:
         """Return a generation by its ordinal; None when there is none."""

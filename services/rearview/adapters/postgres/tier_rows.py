@@ -12,7 +12,7 @@ from rearview.adapters.postgres.records import SPARSE_DIMENSION
 from rearview.domain.cold import ColdMemory, ColdPointer, ColdUnit, Segment
 from rearview.ports.tiering import ColdBatch, Restored
 
-_HALFVEC_HEADER = 4
+HALFVEC_HEADER = 4
 _SPARSEVEC_HEADER = 12
 
 
@@ -94,7 +94,7 @@ def unit_record(memory_id: UUID, unit: ColdUnit, state: int, now: datetime) -> d
 
 def halves_of(sent: bytes) -> NDArray[np.float16]:
     """Return the vector of what `halfvec_send` sends: (d,) float16."""
-    return np.frombuffer(sent, ">f2", offset=_HALFVEC_HEADER).astype(np.float16)
+    return np.frombuffer(sent, ">f2", offset=HALFVEC_HEADER).astype(np.float16)
 
 
 def sparse_of(sent: bytes) -> tuple[NDArray[np.int32], NDArray[np.float32]]:

@@ -8,9 +8,8 @@ import numpy as np
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.round_trip import Reading, numbered
+from rearview.adapters.postgres.tier_rows import HALFVEC_HEADER
 from rearview.ports.vector_copies import CopyPlace, UnitVectors
-
-_HALFVEC_HEADER = 4
 
 
 class PostgresVectorSource:
@@ -56,7 +55,7 @@ def _units(ids: object, flags: object, vectors: object) -> UnitVectors:
     """Return units of what the server put together: a value behind the other, as it sends them."""
     count = len(_bytes(ids)) // 16
     sent = np.frombuffer(_bytes(vectors), dtype=np.uint8).reshape(count, -1) if count else np.empty((0, 6), np.uint8)
-    halves = np.ascontiguousarray(sent[:, _HALFVEC_HEADER:]).view(">f2")
+    halves = np.ascontiguousarray(sent[:, HALFVEC_HEADER:]).view(">f2")
     return UnitVectors(
         ids=np.frombuffer(_bytes(ids), dtype=np.uint8).reshape(count, 16),
         flags=np.frombuffer(_bytes(flags), dtype=">i2").astype(np.int16),

@@ -28,9 +28,8 @@ MOST_CHANGES = 20_000
 _ASKED_TIMES = 2
 _MOST_ASKED = 10_000
 _LARGEST_SHARE = 0.5
-_IDLE_SECONDS = 600.0
 _LONGEST_UNREAD_SECONDS = 600.0  # a third of the time for which changes are kept
-_TEND_SECONDS = 30.0
+_LOOKS_WHILE_IDLE = 20
 _PAUSE_SECONDS = 30.0
 _MOST_DISCARDED = 0.25
 _INLINE_UNITS = 20_000
@@ -50,7 +49,7 @@ class _Held:
 class AskedCopies:
     """The `VectorCopies` port. Use as a context.
 
-    A namespace gets a copy when it is asked for the second time within ten minutes, and loses it after ten minutes
+    A namespace gets a copy when it is asked for the second time within `idle_seconds`, and loses it after as long
     without a question, or when others need the room; of all bytes one copy takes at most half.
     """
 
@@ -61,6 +60,7 @@ class AskedCopies:
         capacity_bytes: int,
         least_units: int = LEAST_UNITS,
         renew_seconds: float = 2.0,
+        idle_seconds: float = 600.0,
         on_change: Callable[[int, int], None] = lambda _copies, _bytes: None,
         on_answer: Callable[[bool], None] = lambda _by_copy: None,
     ) -> None:
@@ -71,6 +71,7 @@ class AskedCopies:
         self._capacity_bytes = capacity_bytes
         self._least_units = least_units
         self._renew_seconds = renew_seconds
+        self._idle_seconds = idle_seconds
         self._on_change = on_change
         self._on_answer = on_answer
         self._held: OrderedDict[CopyPlace, _Held] = OrderedDict()
@@ -117,7 +118,7 @@ class AskedCopies:
             return
         now = time.monotonic()
         times, since = self._asked.pop(place, (0, now))
-        if now - since > _IDLE_SECONDS:
+        if now - since > self._idle_seconds:
             times, since = 0, now
         self._asked[place] = times + 1, since
         if len(self._asked) > _MOST_ASKED:
@@ -208,8 +209,8 @@ class AskedCopies:
 
     async def _tend(self) -> None:
         while True:
-            await asyncio.sleep(_TEND_SECONDS)
+            await asyncio.sleep(self._idle_seconds / _LOOKS_WHILE_IDLE)
             with suppress(StopIteration):
                 now = time.monotonic()
-                while now - (oldest := next(iter(self._held.items())))[1].asked_at > _IDLE_SECONDS:
+                while now - (oldest := next(iter(self._held.items())))[1].asked_at > self._idle_seconds:
                     self._drop(oldest[0])
