@@ -107,7 +107,7 @@ class Scored:
     _made: dict[int, Candidate] = field(default_factory=dict)
 
     def best(self, limit: int | None) -> list[Candidate]:
-        """Return the best `limit` candidates (None: all), best first; equal ones in the order of their ids."""
+        """Return the best `limit` candidates (None: all), best first; of equal ones the newest first."""
         return [self._candidate(at) for at in _best(self.scores.total, self.rows, limit)]
 
     def of_turns(self, event_ids: Collection[UUID]) -> dict[UUID, Candidate]:
@@ -320,6 +320,12 @@ class Rows:
         """Return a column of both."""
         return np.concatenate([of_units, np.array(of_turns, dtype=of_units.dtype)]) if of_turns else of_units
 
+    def occurred_at(self, at: int) -> float:
+        """Return when it was said, in Unix seconds."""
+        if at < len(self.units):
+            return float(self.units.occurred_at[at])
+        return self.turns[at - len(self.units)].occurred_at.timestamp()
+
     def resource_id(self, at: int) -> UUID:
         """Return the id of a row's unit or event."""
         return self.units.unit_ids[at] if at < len(self.units) else self.turns[at - len(self.units)].event_id
@@ -338,11 +344,11 @@ def _standings(rows: Rows, now: float) -> Standings:
 
 
 def _best(totals: NDArray[np.float64], rows: Rows, limit: int | None) -> list[int]:
-    """Return the places of the best rows, best first; equal ones in the order of their ids."""
+    """Return the places of the best rows, best first; of equal ones the newest first, then in the order of their ids."""
     if limit is not None and limit < len(totals):
         least = np.partition(totals, len(totals) - limit)[len(totals) - limit]
         places = np.flatnonzero(totals >= least).tolist()
     else:
         places = list(range(len(totals)))
     listed = totals.tolist()
-    return sorted(places, key=lambda at: (-listed[at], rows.resource_id(at)))[:limit]
+    return sorted(places, key=lambda at: (-listed[at], -rows.occurred_at(at), rows.resource_id(at)))[:limit]

@@ -63,32 +63,32 @@ by_entity AS MATERIALIZED (
   FROM rearview_memories_by_entity(
     %(tenant)s, %(namespace)s, %(entities)s::text[], %(memory_states)s::int2[], %(limit)s::int) m
   CROSS JOIN LATERAL (
-    SELECT h.unit_id, h.embedding, h.sv FROM search_unit_{generation} h
+    SELECT h.unit_id, h.embedding, h.sv, h.occurred_at FROM search_unit_{generation} h
     WHERE h.tenant_id = %(tenant)s AND h.namespace_id = %(namespace)s AND h.memory_id = m.memory_id
       AND h.state = ANY (%(unit_states)s::int2[])
     UNION ALL
-    SELECT f.unit_id, f.embedding, f.sv FROM search_unit_fresh_{generation} f
+    SELECT f.unit_id, f.embedding, f.sv, f.occurred_at FROM search_unit_fresh_{generation} f
     WHERE f.tenant_id = %(tenant)s AND f.namespace_id = %(namespace)s AND f.memory_id = m.memory_id
       AND f.state = ANY (%(unit_states)s::int2[])) u
   WHERE cardinality(%(entities)s::text[]) > 0
     AND ((SELECT ids FROM allowed) IS NULL OR m.memory_id = ANY ((SELECT ids FROM allowed)::uuid[]))
-  ORDER BY m.shared DESC, u.embedding <=> %(vector)s::halfvec, u.sv <#> (SELECT weights FROM query)
+  ORDER BY m.shared DESC, u.embedding <=> %(vector)s::halfvec, u.sv <#> (SELECT weights FROM query), u.occurred_at DESC
   LIMIT %(limit)s::int),
 by_time AS MATERIALIZED (
   SELECT u.unit_id
   FROM unnest(%(range_starts)s::timestamptz[], %(range_ends)s::timestamptz[]) AS r (starts, ends)
   CROSS JOIN LATERAL (
-    (SELECT h.unit_id, h.memory_id, h.embedding, h.sv FROM search_unit_{generation} h
+    (SELECT h.unit_id, h.memory_id, h.embedding, h.sv, h.occurred_at FROM search_unit_{generation} h
      WHERE h.tenant_id = %(tenant)s AND h.namespace_id = %(namespace)s AND h.occurred_at >= r.starts
        AND h.occurred_at < r.ends AND h.state = ANY (%(unit_states)s::int2[])
      ORDER BY h.occurred_at DESC LIMIT %(scan_limit)s::int)
     UNION ALL
-    (SELECT f.unit_id, f.memory_id, f.embedding, f.sv FROM search_unit_fresh_{generation} f
+    (SELECT f.unit_id, f.memory_id, f.embedding, f.sv, f.occurred_at FROM search_unit_fresh_{generation} f
      WHERE f.tenant_id = %(tenant)s AND f.namespace_id = %(namespace)s AND f.occurred_at >= r.starts
        AND f.occurred_at < r.ends AND f.state = ANY (%(unit_states)s::int2[])
      ORDER BY f.occurred_at DESC LIMIT %(scan_limit)s::int)) u
   WHERE (SELECT ids FROM allowed) IS NULL OR u.memory_id = ANY ((SELECT ids FROM allowed)::uuid[])
-  ORDER BY u.embedding <=> %(vector)s::halfvec, u.sv <#> (SELECT weights FROM query)
+  ORDER BY u.embedding <=> %(vector)s::halfvec, u.sv <#> (SELECT weights FROM query), u.occurred_at DESC
   LIMIT %(limit)s::int),
 pool AS MATERIALIZED (
   SELECT x.unit_id, bit_or(x.route) AS routes, bool_and(x.exact) AS exact
