@@ -344,7 +344,7 @@ def _standings(rows: Rows, now: float) -> Standings:
 
 
 def _best(totals: NDArray[np.float64], rows: Rows, limit: int | None) -> list[int]:
-    """Return the places of the best rows, best first; of equal ones the newest first, then in the order of their ids."""
+    """Return the places of the best rows, best first; of equal ones the newest first, then by their ids."""
     if limit is not None and limit < len(totals):
         least = np.partition(totals, len(totals) - limit)[len(totals) - limit]
         places = np.flatnonzero(totals >= least).tolist()
