@@ -8,7 +8,7 @@ from rearview.rpc.interceptors import KnownHandlers
 
 
 async def test_a_handler_is_put_together_once_and_a_method_that_is_not_served_is_asked_for_again() -> None:
-    served = grpc.unary_unary_rpc_method_handler(lambda request, context: request)
+    served: Any = grpc.unary_unary_rpc_method_handler(lambda request, context: request)
     asked: Counter[str] = Counter()
 
     async def within(details: Any) -> Any:
