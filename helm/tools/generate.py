@@ -47,7 +47,20 @@ def schema() -> dict[str, Any]:
             if setting.secret:
                 definitions["secrets"]["properties"].setdefault(setting.key, {"$ref": "#/$defs/secretValue"})
     definitions["settings-common"] = _settings_schema(_common())
+    _require(made, yaml.safe_load((CHART / "values.yaml").read_text("utf-8")), definitions)
     return made
+
+
+def _require(schema: dict[str, Any], values: dict[str, Any], definitions: dict[str, Any]) -> None:
+    """Require every key that has a default: with `null` somebody takes it away, and templates would end in riddles."""
+    required = []
+    for key, found in schema["properties"].items():
+        kinds = definitions.get(found.get("$ref", "").removeprefix("#/$defs/"), found).get("type")
+        if values.get(key) is not None and (not isinstance(kinds, list) or "null" not in kinds):
+            required.append(key)
+        if "properties" in found and isinstance(values.get(key), dict):
+            _require(found, values[key], definitions)
+    schema["required"] = required
 
 
 def services() -> dict[str, Any]:

@@ -97,6 +97,89 @@ REFUSED = [
     pytest.param(
         {"gateway": {"autoscaling": {"kind": "magic"}}}, "/gateway/autoscaling/kind': value must be", id="autoscaler"
     ),
+    pytest.param({"settings": None}, "at '': missing property 'settings'", id="null"),
+    pytest.param({"gateway": {"replicas": -1}}, "/gateway/replicas': minimum: got -1, want 1", id="negative-replicas"),
+    pytest.param(
+        {"gateway": {"image": {"repository": ""}}}, "/gateway/image/repository': '' does not match", id="no-image"
+    ),
+    pytest.param(
+        {"secrets": {"databaseUrl": {"value": "postgresql://db/rearview"}}},
+        "postgresql.bundled is true, and secrets.databaseUrl names another: choose one",
+        id="two-databases",
+    ),
+    pytest.param(
+        {"secrets": {"redisUrl": {"existingSecret": "redis"}}},
+        "redis.bundled is true, and secrets.redisUrl names another: choose one",
+        id="two-redis",
+    ),
+    pytest.param(
+        {"s3": {"endpoint": "s3.example.com:443"}},
+        "minio.bundled is true, and s3.endpoint names another: choose one",
+        id="two-object-stores",
+    ),
+    pytest.param(
+        {"tls": {"mode": "existing", "existingSecret": "cert"}},
+        "tls.mode existing needs ingress or gatewayApi",
+        id="tls-without-an-edge",
+    ),
+    pytest.param(
+        {"gateway": {"service": {"nodePort": 30051}}}, "/gateway/service/type': value must be one of", id="node-port"
+    ),
+    pytest.param(
+        {
+            "gateway": {"service": {"type": "NodePort", "nodePort": 30051}},
+            "mcp": {"enabled": True, "service": {"type": "NodePort", "nodePort": 30051}},
+        },
+        "gateway.service.nodePort and mcp.service.nodePort are both 30051",
+        id="node-port-twice",
+    ),
+    pytest.param({"mcp": {"port": 9464}}, "/mcp/port': 'not' failed", id="port-of-a-neighbour"),
+    pytest.param(
+        {"commonLabels": {"app.kubernetes.io/name": "x"}},
+        "invalid propertyName 'app.kubernetes.io/name'",
+        id="label-of-the-chart",
+    ),
+    pytest.param(
+        {"writer": {"resources": {"requests": {"cpu": "2500m"}, "limits": {"cpu": 2}}}},
+        "resources of writer: requests.cpu is above limits.cpu",
+        id="more-processors-than-allowed",
+    ),
+    pytest.param(
+        {"mcp": {"enabled": True, "resources": {"requests": {"memory": "1Gi"}, "limits": {"memory": "1000Mi"}}}},
+        "mcp.resources: requests.memory is above limits.memory",
+        id="more-memory-than-allowed",
+    ),
+    pytest.param(
+        {"gateway": {"resources": {"limits": {"cpu": -1}}}}, "limits/cpu': exclusiveMinimum: got -1", id="cpu"
+    ),
+    pytest.param(
+        {"retriever": {"settings": {"vectorCopiesMegabytes": 900}}},
+        "retriever.settings.vectorCopiesMegabytes is 900",
+        id="copies-beyond-memory",
+    ),
+    pytest.param(
+        {"redis": {"bundled": True, "maxMemory": "1gb"}},
+        "redis: 1gb of memory to hold, and a limit of 256Mi",
+        id="redis-beyond-memory",
+    ),
+    pytest.param(
+        {"lifecycle": {"extraEnv": [{"name": "REARVIEW_AUDIT_KEY", "value": "x"}]}},
+        "extraEnv of lifecycle: REARVIEW_AUDIT_KEY is there twice",
+        id="variable-twice",
+    ),
+    pytest.param(
+        {"gateway": {"extraVolumes": [{"name": "host", "hostPath": {"path": "/"}}]}},
+        "/gateway/extraVolumes/0/hostPath': false schema",
+        id="host-path",
+    ),
+    pytest.param(
+        {"gateway": {"extraVolumeMounts": [{"name": "models", "mountPath": "/models"}]}},
+        "extraVolumeMounts of gateway: no extraVolumes has the name models",
+        id="mount-of-nothing",
+    ),
+    pytest.param(
+        {"networkPolicy": {"externalCidrs": ["999.0.0.0/99"]}}, "externalCidrs/0': '999.0.0.0/99' does", id="no-cidr"
+    ),
 ]
 
 

@@ -1,5 +1,6 @@
 """Restricted pods, no tokens, secrets where they belong, and only the edges of the architecture picture."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,21 @@ def test_everything_is_denied_first(values: str) -> None:
 def test_nothing_leaves_where_everything_is_bundled() -> None:
     assert not [part for part in policies("plain") if "ipBlock" in yaml.safe_dump(part)]
     assert [part for part in policies("external") if "10.20.0.0/16" in yaml.safe_dump(part)]
+
+
+@pytest.mark.parametrize("none", ["externalCidrs", "externalPorts"])
+def test_no_address_or_no_port_opens_nothing_rather_than_everything(none: str) -> None:
+    documents: list[dict[str, Any]] = manifests(values_set("external"), "--set-json", f"networkPolicy.{none}=[]")
+    assert not [part for part in documents if part["metadata"]["name"].endswith("-to-outside")]
+
+
+def test_every_secret_that_pods_refer_to_is_there_or_was_named() -> None:
+    beside = ("--set", f"secrets.operatorKey.value=rv_operator_{'k' * 48}")
+    documents: list[dict[str, Any]] = manifests(values_set("minimal"), *beside)
+    made = {part["metadata"]["name"]: set(part["data"]) for part in documents if part["kind"] == "Secret"}
+    assert made == {"rv-rearview-secrets": {"operator-key"}}
+    referred = set(re.findall(r"'secretKeyRef': \{'name': '([\w-]+)'", str(documents)))
+    assert referred == {"rv-rearview-secrets", "rearview"}
 
 
 def test_no_secret_stands_outside_of_a_secret() -> None:

@@ -1,6 +1,9 @@
 """Installing, upgrading and rolling back: which migrations run when, and what stays the same between versions."""
 
+import re
 from typing import Any
+
+import pytest
 
 from tests.helm.tools import manifests, values_set
 
@@ -32,6 +35,15 @@ def test_an_upgrade_runs_what_suits_the_old_code_before_and_the_rest_only_when_t
 
 def test_migrations_do_not_run_on_rollback() -> None:
     assert all("rollback" not in hooks for _, hooks in migrations("ha", UPGRADE).values())
+
+
+@pytest.mark.parametrize("tag", ["1.2.0_rc.", "v" * 100])
+def test_jobs_have_names_that_kubernetes_takes_whatever_the_tag(tag: str) -> None:
+    fullname = ("--set", f"fullnameOverride={'r' * 42}")
+    documents: list[dict[str, Any]] = manifests(values_set("kind"), "--set-string", f"image.tag={tag}", *fullname)
+    names = [part["metadata"]["name"] for part in documents if part["kind"] == "Job"]
+    assert len(names) == 2
+    assert all(re.fullmatch("[a-z0-9][a-z0-9-]{0,61}[a-z0-9]", name) for name in names), names
 
 
 def test_what_cannot_be_changed_does_not_change_with_the_version() -> None:

@@ -71,14 +71,14 @@ dns:///{{ $host }}.{{ .root.Release.Namespace }}.svc.{{ .root.Values.clusterDoma
 {{- end -}}
 
 {{- define "rearview.s3Endpoint" -}}
-{{- if .Values.s3.endpoint -}}{{ .Values.s3.endpoint }}
-{{- else if .Values.minio.bundled -}}{{ include "rearview.fullname" . }}-minio:{{ include "rearview.port" "minio" }}
+{{- if .Values.minio.bundled -}}{{ include "rearview.fullname" . }}-minio:{{ include "rearview.port" "minio" }}
+{{- else if .Values.s3.endpoint -}}{{ .Values.s3.endpoint }}
 {{- else -}}{{ fail "s3.endpoint must name an S3 store, or minio.bundled must be true" }}
 {{- end -}}
 {{- end -}}
 
 {{- define "rearview.s3Secure" -}}
-{{- and .Values.s3.secure (not (and .Values.minio.bundled (not .Values.s3.endpoint))) -}}
+{{- and .Values.s3.secure (not .Values.minio.bundled) -}}
 {{- end -}}
 
 {{/* Whether the chart's own Secret holds a key: "yes" or "". */}}
