@@ -82,7 +82,82 @@ REFUSED = [
     pytest.param({"s3": {"endpoint": "https://s3"}}, "/s3/endpoint': 'https://s3' does not match", id="s3-endpoint"),
     pytest.param({"podSecurity": {"runAsUser": 0}}, "/podSecurity/runAsUser': minimum: got 0, want 1", id="root"),
     pytest.param(
-        {"networkPolicy": {"externalCidrs": ["all"]}}, "/networkPolicy/externalCidrs/0': 'all' does", id="cidr"
+        {"networkPolicy": {"externalCidrs": ["all"]}}, "at '/networkPolicy/externalCidrs/0': 'all' does", id="cidr"
+    ),
+    pytest.param(
+        {"networkPolicy": {"externalCidrs": ["10.300.0.0/16"]}}, "externalCidrs/0': '10.300.0.0/16' does", id="octet"
+    ),
+    pytest.param(
+        {"secrets": {"databaseUrl": {"value": "postgresql://u:p@db/r"}}},
+        "secrets.databaseUrl.value names a store of your own, and postgresql.bundled brings another",
+        id="two-databases",
+    ),
+    pytest.param(
+        {"secrets": {"redisUrl": {"value": "redis://r:6379"}}},
+        "secrets.redisUrl.value names a store of your own, and redis.bundled brings another",
+        id="two-redis",
+    ),
+    pytest.param(
+        {"s3": {"endpoint": "s3.example.com"}},
+        "s3.endpoint names a store of your own, and minio.bundled brings another",
+        id="two-object-stores",
+    ),
+    pytest.param(
+        {"gateway": {"resources": {"requests": {"cpu": "2500m"}}}},
+        "resources of gateway: requests.cpu of 2500m is above limits.cpu of 2",
+        id="requests-above-limits",
+    ),
+    pytest.param(
+        {"minio": {"bundled": True, "resources": {"requests": {"memory": "1025Mi"}}}},
+        "resources of minio: requests.memory of 1025Mi is above limits.memory of 1Gi",
+        id="memory-above-limit",
+    ),
+    pytest.param(
+        {"retriever": {"settings": {"vectorCopiesMegabytes": 513}}},
+        "vectorCopiesMegabytes of 513 takes more than half of retriever.resources.limits.memory of 1Gi",
+        id="copies-above-memory",
+    ),
+    pytest.param(
+        {"lifecycle": {"tmpSize": "1.5Gi"}},
+        "lifecycle.tmpSize of 1.5Gi is smaller than its setting coldCacheBytes of 2147483648",
+        id="cache-above-disk",
+    ),
+    pytest.param(
+        {"redis": {"bundled": True, "maxMemory": "256mb"}},
+        "redis.maxMemory of 256mb leaves nothing of redis.resources.limits.memory of 256Mi",
+        id="redis-above-memory",
+    ),
+    pytest.param(
+        {"gateway": {"service": {"nodePort": 30051}}},
+        "gateway.service.nodePort needs the type NodePort or LoadBalancer",
+        id="node-port-of-no-node",
+    ),
+    pytest.param(
+        {"mcp": {"enabled": True, "port": 9465}}, "mcp.port: 9465 is the pod's port of mcp-metrics", id="port-taken"
+    ),
+    pytest.param(
+        {"writer": {"extraEnv": [{"name": "REARVIEW_LISTEN", "value": "0.0.0.0:1"}]}},
+        "extraEnv of writer: REARVIEW_LISTEN is no further variable",
+        id="setting-as-variable",
+    ),
+    pytest.param(
+        {"mcp": {"enabled": True, "extraEnv": [{"name": "REARVIEW_GATEWAY", "value": "x:1"}]}},
+        "extraEnv of mcp: the chart sets REARVIEW_GATEWAY itself",
+        id="variable-set-twice",
+    ),
+    pytest.param(
+        {"commonLabels": {"app.kubernetes.io/name": "x"}}, "/commonLabels/app.kubernetes.io~1name'", id="own-label"
+    ),
+    pytest.param(
+        {"gateway": {"podLabels": {"a b": "c"}}}, "additional properties 'a b' not allowed", id="label-with-a-space"
+    ),
+    pytest.param(
+        {"image": {"registry": "https://registry.example.com"}}, "/image/registry': 'https://reg", id="registry-url"
+    ),
+    pytest.param(
+        {"tls": {"mode": "existing", "existingSecret": "edge"}},
+        "tls.mode needs ingress.enabled or gatewayApi.enabled",
+        id="tls-of-no-edge",
     ),
     pytest.param(
         {"gateway": {"autoscaling": {"kind": "hpa", "minReplicas": 5, "maxReplicas": 2}}},

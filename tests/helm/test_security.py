@@ -32,10 +32,10 @@ TOLD = {
 EXCEPTIONS = ("CKV_K8S_8", "CKV_K8S_9", "CKV_K8S_15", "CKV_K8S_35", "CKV_K8S_40", "CKV_K8S_43")
 
 
-def pods(values: Path) -> list[tuple[str, dict[str, Any]]]:
+def pods(values: Path, *options: str) -> list[tuple[str, dict[str, Any]]]:
     """Every pod of a release, hooks and tests too."""
     found: list[tuple[str, dict[str, Any]]] = []
-    documents: list[dict[str, Any]] = manifests(values)
+    documents: list[dict[str, Any]] = manifests(values, *options)
     for document in documents:
         if document["kind"] in ("Deployment", "Job"):
             found.append((document["metadata"]["name"], document["spec"]["template"]["spec"]))
@@ -131,6 +131,33 @@ def test_everything_is_denied_first(values: str) -> None:
 def test_nothing_leaves_where_everything_is_bundled() -> None:
     assert not [part for part in policies("plain") if "ipBlock" in yaml.safe_dump(part)]
     assert [part for part in policies("external") if "10.20.0.0/16" in yaml.safe_dump(part)]
+
+
+@pytest.mark.parametrize("emptied", ["externalCidrs", "externalPorts"])
+def test_an_empty_list_of_what_is_outside_opens_nothing(emptied: str) -> None:
+    """In a policy an empty list would mean everything."""
+    option = ("--set-json", f"networkPolicy.{emptied}=[]")
+    documents: list[dict[str, Any]] = manifests(values_set("external"), *option)
+    leaving = [rule for part in documents if part["kind"] == "NetworkPolicy" for rule in part["spec"].get("egress", ())]
+    assert leaving
+    assert all(rule["to"] and rule["ports"] for rule in leaving)
+
+
+@pytest.mark.parametrize("values", VALUE_SETS, ids=lambda path: path.stem)
+def test_every_secret_of_the_release_that_a_pod_names_is_made(values: Path) -> None:
+    # A Secret that holds everything, and one value beside it.
+    for options in ((), ("--set", "secrets.existingSecret=mine,secrets.llmApiKey.value=token")):
+        documents: list[dict[str, Any]] = manifests(values, *options)
+        made = {part["metadata"]["name"]: set(part["data"]) for part in documents if part["kind"] == "Secret"}
+        named = {
+            (entry["valueFrom"]["secretKeyRef"]["name"], entry["valueFrom"]["secretKeyRef"]["key"])
+            for _, pod in pods(values, *options)
+            for container in pod["containers"]
+            for entry in container.get("env", ())
+            if "secretKeyRef" in entry.get("valueFrom", ())
+        }
+        own = {(name, key) for name, key in named if name.startswith("rv-rearview-")}
+        assert own <= {(name, key) for name, keys in made.items() for key in keys}
 
 
 def test_no_secret_stands_outside_of_a_secret() -> None:
