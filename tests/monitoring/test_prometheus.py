@@ -42,7 +42,13 @@ ONLY_WHEN_BROKEN = ("INTERNAL|DEPENDENCY_UNAVAILABLE|DEADLINE_EXCEEDED|OVERLOADE
 # What says that a part of the stack is away, or that work was given up.
 NEVER_HERE = {
     *("RearviewServiceAbsent", "RearviewDependencyDown", "RearviewPoolFailing", "RearviewDeadLetters"),
-    *("RearviewIdentityRefused", "RearviewRoundsFailing", "RearviewJobsFailing", "RearviewCacheOff"),
+    *(
+        "RearviewAuditSealBroken",
+        "RearviewIdentityRefused",
+        "RearviewRoundsFailing",
+        "RearviewJobsFailing",
+        "RearviewCacheOff",
+    ),
 }
 
 

@@ -17,6 +17,12 @@ LIFECYCLE = Board(
                 rates("Texts redacted, by category", "rearview_writer_redactions_total", "category"),
                 tail("Embedding, 95th percentile", "rearview_writer_embed_seconds", "what"),
                 rates("Texts embedded", "rearview_writer_embedded_texts_total", "what"),
+                rates("Times that the embedder gave no vectors", "rearview_writer_embed_failures_total", "what"),
+                rates(
+                    "Texts that rescans rewrote, by place and category",
+                    "rearview_lifecycle_rescanned_texts_total",
+                    "what",
+                ),
             ],
         ),
         Row(
@@ -74,6 +80,20 @@ LIFECYCLE = Board(
                 ),
                 rates("Rounds", "rearview_lifecycle_rounds_total", "round, outcome"),
                 tail("Duration of sweeps and purges, 95th percentile", "rearview_lifecycle_job_seconds", "task"),
+            ],
+        ),
+        Row(
+            "Audit log",
+            [
+                Panel(
+                    "Records sealed", [Query(rate("rearview_lifecycle_audit_records_sealed_total"), "records")], "ops"
+                ),
+                Panel(
+                    "Seals that are not the platform's",
+                    [Query(rate("rearview_lifecycle_audit_seals_broken_total"), "times that sealing stopped")],
+                    "ops",
+                    "Anything but nothing here means that somebody has changed the audit log.",
+                ),
             ],
         ),
     ],

@@ -49,6 +49,7 @@ def pools(service: str) -> list[Panel]:
             "Waiting for a connection",
             [
                 Query(total(f"{prefix}_waiting", "pool"), "{{pool}}, callers"),
+                Query(rate(f"{prefix}_waited_seconds_total", "pool"), "{{pool}}, seconds of them all a second"),
                 Query(rate(f"{prefix}_failures_total", "pool"), "{{pool}}, failures a second"),
             ],
         ),

@@ -2,7 +2,7 @@
 
 from helm.tools.dashboards.panels import Board, Panel, Query, Row
 from helm.tools.dashboards.parts import quantiles, rates, tail
-from helm.tools.dashboards.queries import mean, quantile, rate, share
+from helm.tools.dashboards.queries import mean, quantile, rate, share, total
 
 _TRACES = "rearview_retriever_recall_returned"
 
@@ -55,7 +55,37 @@ RECALL = Board(
                     [
                         Query(quantile(0.95, "rearview_retriever_rerank_seconds"), "p95, seconds", exemplars=True),
                         Query(rate("rearview_retriever_reranked_passages_total", "reached"), "reached: {{reached}}"),
+                        Query(rate("rearview_retriever_rerank_failures_total"), "failures a second"),
                     ],
+                ),
+                Panel(
+                    "Embedding queries",
+                    [
+                        Query(total("rearview_gateway_query_embeddings_pending"), "being embedded"),
+                        Query(rate("rearview_gateway_embed_failures_total", "what"), "failures a second: {{what}}"),
+                    ],
+                ),
+            ],
+        ),
+        Row(
+            "Copies of vectors",
+            [
+                rates(
+                    "Vector searches without filters, by what answered",
+                    "rearview_retriever_vector_answers_total",
+                    "by",
+                    description="copy: a copy in the retriever's memory. database: the index, or an exact scan, where "
+                    "a namespace is small, seldom asked or too large for a copy.",
+                ),
+                Panel(
+                    "Bytes that copies take",
+                    [Query(total("rearview_retriever_vector_copies_bytes", "instance"), "{{instance}}")],
+                    "bytes",
+                    "Near vectorCopiesMegabytes copies push each other out: more of it, and of the container's memory.",
+                ),
+                Panel(
+                    "Namespaces that have a copy",
+                    [Query(total("rearview_retriever_vector_copies", "instance"), "{{instance}}")],
                 ),
             ],
         ),

@@ -27,6 +27,16 @@ def service_board(service: str) -> Board:
                         "Being served",
                         [Query(total(f"rearview_{service}_requests_in_progress", "instance"), "{{instance}}")],
                     ),
+                    Panel(
+                        "Waiting for their turn",
+                        [Query(total(f"rearview_{service}_calls_waiting", "instance"), "{{instance}}")],
+                    ),
+                    rates(
+                        "Sent away before any work, by cause",
+                        f"rearview_{service}_calls_shed_total",
+                        "cause",
+                        description="Sustained, it asks for more replicas.",
+                    ),
                 ],
             ),
             Row("Connections", pools(service)),

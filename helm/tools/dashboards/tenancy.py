@@ -78,6 +78,13 @@ TENANCY = Board(
                     "reason",
                     'reason=~"OVERLOADED|QUOTA_EXCEEDED|RATE_LIMITED"',
                 ),
+                rates("Calls over a rate limit, by whose it was", "rearview_gateway_rate_limited_total", "limit_of"),
+                Panel(
+                    "Calls held against a replica's own buckets",
+                    [Query(rate("rearview_gateway_rate_limits_local_total"), "calls")],
+                    "ops",
+                    "Redis being away, each replica allows a tenant its whole rate.",
+                ),
             ],
         ),
     ],
