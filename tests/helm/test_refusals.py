@@ -163,6 +163,24 @@ REFUSED = [
         id="redis-beyond-memory",
     ),
     pytest.param(
+        {"retriever": {"resources": {"limits": {"memory": "640Mi"}}}},
+        "retriever.settings.vectorCopiesMegabytes is 256",
+        id="copies-that-nobody-set",
+    ),
+    pytest.param(
+        {"lifecycle": {"tmpSize": "1.5Gi"}},
+        "lifecycle.tmpSize of 1.5Gi holds less than the setting coldCacheBytes of 2147483648",
+        id="cache-beyond-disk",
+    ),
+    pytest.param(
+        {"writer": {"extraEnv": [{"name": "REARVIEW_LISTEN", "value": "0.0.0.0:1"}]}},
+        "extraEnv of writer: REARVIEW_LISTEN is there twice, or the chart's own values set it",
+        id="setting-as-variable",
+    ),
+    pytest.param(
+        {"image": {"registry": "https://registry.example.com"}}, "/image/registry': 'https://reg", id="registry-url"
+    ),
+    pytest.param(
         {"lifecycle": {"extraEnv": [{"name": "REARVIEW_AUDIT_KEY", "value": "x"}]}},
         "extraEnv of lifecycle: REARVIEW_AUDIT_KEY is there twice",
         id="variable-twice",

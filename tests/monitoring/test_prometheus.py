@@ -29,6 +29,7 @@ from tests.support.supervised_stack import SupervisedStack, discard
 
 WINDOW = "15m"  # all of the test
 LOAD_SECONDS = 120.0
+START_SECONDS = 600.0  # of a stack that builds its model first, on a machine that has other work
 ROUND_SECONDS = 5.0
 SECOND = timedelta(seconds=1)
 TURNS = (
@@ -62,7 +63,8 @@ def place() -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def stack(place: Path) -> Iterator[SupervisedStack]:
     fast = {"REARVIEW_MEASURE_SECONDS": "1", "REARVIEW_INDEX_SAMPLE_SECONDS": "1"}
-    stack = SupervisedStack(place / "data", ("-m", "rearview.cli", "up", "--foreground"), environment=fast)
+    command = ("-m", "rearview.cli", "up", "--foreground")
+    stack = SupervisedStack(place / "data", command, environment=fast, wait_seconds=START_SECONDS)
     try:
         yield stack.start()
     finally:

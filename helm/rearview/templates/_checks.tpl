@@ -56,8 +56,9 @@
 {{- if and (ne .values.autoscaling.kind "none") (not (dig "requests" "cpu" "" $resources)) -}}
 {{- fail (printf "autoscaling of %s: a share of processors needs resources.requests.cpu" .name) -}}
 {{- end -}}
-{{- $own := list -}}
-{{- range (index (.root.Files.Get "files/services.yaml" | fromYaml) .service).secrets -}}
+{{- $facts := index (.root.Files.Get "files/services.yaml" | fromYaml) .service -}}
+{{- $own := concat $facts.places (values $facts.settings) -}}
+{{- range $facts.secrets -}}
 {{- $own = append $own .variable -}}
 {{- end -}}
 {{- include "rearview.checkVariables" (dict "root" .root "of" (printf "extraEnv of %s" .name) "given" .values.extraEnv "own" $own) -}}
@@ -69,11 +70,17 @@
 {{- range .values.extraVolumeMounts -}}
 {{- if not (has .name $volumes) -}}{{- fail (printf "extraVolumeMounts of %s: no extraVolumes has the name %s" $.name .name) -}}{{- end -}}
 {{- end -}}
-{{- $copies := dig "vectorCopiesMegabytes" 0 (.values.settings | default dict) -}}
+{{- $settings := merge (dict) (.values.settings | default dict) .root.Values.settings $facts.defaults -}}
+{{- $copies := dig "vectorCopiesMegabytes" 0 $settings -}}
 {{- $limit := dig "limits" "memory" "" $resources -}}
 {{- if and $copies $limit -}}
-{{- if gt (addf $copies 256) (include "rearview.mebibytes" $limit | float64) -}}
+{{- if gt (addf $copies 512) (include "rearview.mebibytes" $limit | float64) -}}
 {{- fail (printf "%s.settings.vectorCopiesMegabytes is %v: with what the service takes besides, more than its limit of %s" .name $copies $limit) -}}
+{{- end -}}
+{{- end -}}
+{{- if and (hasKey $settings "coldCacheBytes") (not (hasKey $settings "coldCacheDir")) -}}
+{{- if gt (divf $settings.coldCacheBytes 1048576) (include "rearview.mebibytes" .values.tmpSize | float64) -}}
+{{- fail (printf "%s.tmpSize of %s holds less than the setting coldCacheBytes of %s: the pod would be evicted" .name .values.tmpSize (include "rearview.scalar" $settings.coldCacheBytes)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

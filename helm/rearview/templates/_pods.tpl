@@ -59,6 +59,6 @@ topologySpreadConstraints:
 {{- define "rearview.gracePeriod" -}}
 {{- $facts := index (.root.Files.Get "files/services.yaml" | fromYaml) .service -}}
 {{- $settings := merge (dict) .values.settings .root.Values.settings -}}
-{{- $drain := hasKey $settings "drainSeconds" | ternary (get $settings "drainSeconds") $facts.drainSeconds -}}
+{{- $drain := hasKey $settings "drainSeconds" | ternary (get $settings "drainSeconds") $facts.defaults.drainSeconds -}}
 {{- add .values.noticeSeconds (ceil $drain | int) .root.Values.terminationMarginSeconds -}}
 {{- end -}}
