@@ -17,7 +17,7 @@ from grpc_reflection.v1alpha import reflection
 from rearview.domain.errors import Unavailable
 from rearview.rpc.channel import MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES
 from rearview.rpc.garbage import spare_what_is_loaded
-from rearview.rpc.interceptors import RequestSizeInterceptor
+from rearview.rpc.interceptors import KnownHandlers, RequestSizeInterceptor
 
 T = TypeVar("T")
 
@@ -61,7 +61,7 @@ async def serve(
         Unavailable: the address cannot be bound.
     """
     server = grpc.aio.server(
-        interceptors=[*interceptors, RequestSizeInterceptor(max_message_bytes)],
+        interceptors=[KnownHandlers(), *interceptors, RequestSizeInterceptor(max_message_bytes)],
         options=_options(max_message_bytes),
         maximum_concurrent_rpcs=max_concurrent_calls,
     )

@@ -5,6 +5,7 @@ from rearview.rpc.interceptors.access_log_interceptor import AccessLogIntercepto
 from rearview.rpc.interceptors.call_interceptor import CallInterceptor, IncomingCall
 from rearview.rpc.interceptors.error_interceptor import ErrorInterceptor
 from rearview.rpc.interceptors.identity_interceptor import IdentityInterceptor
+from rearview.rpc.interceptors.known_handlers import KnownHandlers
 from rearview.rpc.interceptors.load_shedding_interceptor import LoadSheddingInterceptor
 from rearview.rpc.interceptors.metrics_interceptor import MetricsInterceptor
 from rearview.rpc.interceptors.refused_stream_interceptor import RefusedStreamInterceptor
@@ -17,6 +18,7 @@ __all__ = [
     "ErrorInterceptor",
     "IdentityInterceptor",
     "IncomingCall",
+    "KnownHandlers",
     "LoadSheddingInterceptor",
     "MetricsInterceptor",
     "RefusedStreamInterceptor",

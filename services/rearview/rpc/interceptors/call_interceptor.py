@@ -61,28 +61,29 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Handler | None:
-        """Return the method's handler, wrapped; of unknown methods nothing, so that grpc answers UNIMPLEMENTED."""
+        """Return the method's handler, wrapped; of unknown methods nothing, so that grpc answers UNIMPLEMENTED.
+
+        The handler is kept (see `KnownHandlers`), so nothing of one call may go into it.
+        """
         handler = await continuation(handler_call_details)
         if handler is None:
             return handler
         method = handler_call_details.method
-        metadata = dict(handler_call_details.invocation_metadata or ())
-        return rebuilt(
-            handler,
-            lambda behaviour: self._wrapped(behaviour, handler, method, metadata),
-        )
+        return rebuilt(handler, lambda behaviour: self._wrapped(behaviour, handler, method))
 
-    def _wrapped(
-        self, behaviour: Callable[..., Any], handler: Handler, method: str, metadata: dict[str, str | bytes]
-    ) -> Callable[..., Any]:
+    def _wrapped(self, behaviour: Callable[..., Any], handler: Handler, method: str) -> Callable[..., Any]:
         streaming = bool(handler.request_streaming or handler.response_streaming)
 
+        def incoming(request: Any, context: Context) -> IncomingCall:
+            metadata = dict(context.invocation_metadata() or ())
+            return IncomingCall(method, metadata, context, streaming, _message_of(request))
+
         async def answer(request: Any, context: Context) -> Any:
-            async with self.around(IncomingCall(method, metadata, context, streaming, _message_of(request))):
+            async with self.around(incoming(request, context)):
                 return await self.within_limits(behaviour(request, context))
 
         async def stream(request: Any, context: Context) -> AsyncIterator[Any]:
-            async with self.around(IncomingCall(method, metadata, context, streaming, _message_of(request))):
+            async with self.around(incoming(request, context)):
                 items = behaviour(request, context)
                 while True:
                     try:
