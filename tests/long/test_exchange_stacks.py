@@ -40,6 +40,7 @@ SHIFT = 0.05
 """Ids are others in the copy. Where more candidates are alike than a route takes, which ones it takes most likely hangs
 on them; scores are standardised over the candidates, so all of a query's may shift a little, and neighbours swap."""
 MOST_DIFFERING = 20
+WHOLE_TRIES = 5
 
 PARCELS = 20_000
 
@@ -175,7 +176,10 @@ class _Hit:
 
 
 def _ranked(client: Client, query: str) -> list[_Hit]:
-    answer = client.recall(query, top_k=COMPARED + 5, no_cache=True, reference_time=NOW)
+    for _ in range(WHOLE_TRIES):  # a busy machine may be too late with a vector
+        answer = client.recall(query, top_k=COMPARED + 5, no_cache=True, reference_time=NOW)
+        if not answer.degraded:
+            break
     assert not answer.degraded
     return [
         _Hit(f"{hit.memory.content}\n{text_of(hit)}", round(hit.score.total, 5), tuple(hit.routes))
