@@ -22,7 +22,7 @@ from rearview.v1 import forget_pb2, memory_pb2, recall_pb2
 from rearview.v1 import memory_service_pb2 as pb
 from tests.acceptance.conftest import CALL_TIMEOUT_SECONDS, in_fresh_namespace
 from tests.acceptance.conversations import CONVERSATIONS
-from tests.support.client_steps import eventually, indexed, namespace_of, refused, text_of
+from tests.support.client_steps import eventually, indexed, namespace_of, refused, text_of, whole
 from tests.support.commands import last_json, rearview
 from tests.support.exports import at_rest, exported, made, sealed
 from tests.support.supervised_stack import ROOT, SupervisedStack, environment
@@ -45,6 +45,9 @@ def source(admin: Client, endpoints: Endpoints) -> Client:
     for conversation in CONVERSATIONS:
         for session, turns in conversation.sessions.items():
             append_session(client, namespace_of(client), f"{conversation.name}-{session}", turns, lambda _: None)
+    # A turn of both languages that states facts of either.
+    both = "刘洋对虾过敏，聚餐时不要点。 My mother lives in Boston now, and Peter works as a nurse."
+    append_session(client, namespace_of(client), "both-languages", [Turn("user", both)], lambda _: None)
     indexed(client)
     at_rest(client, endpoints)
     return client
@@ -52,7 +55,7 @@ def source(admin: Client, endpoints: Endpoints) -> Client:
 
 def _relevances(client: Client, query: str) -> dict[str, float]:
     # What was used lately counts, and is counted a while later: relevance alone is the same at any moment.
-    answer = client.recall(query, top_k=100, no_cache=True)
+    answer = whole(lambda: client.recall(query, top_k=100, no_cache=True))
     return {text_of(hit): hit.score.relevance for hit in answer.hits}
 
 
@@ -85,6 +88,16 @@ def _turns(client: Client) -> list[tuple[str, list[bytes]]]:
     return sorted(found)
 
 
+def _units(lines: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """Return what exported memories are found by; hashes of terms are another namespace's, their weights are not."""
+    return sorted(
+        (line["content"], unit["occurred_at"], unit["flags"], sorted(unit["weights"]), unit["vector"])
+        for line in lines
+        if line["kind"] == "memory"
+        for unit in line["units"]
+    )
+
+
 def test_an_empty_namespace_becomes_what_was_exported(source: Client, admin: Client, tmp_path: Path) -> None:
     lines = exported(source, tmp_path / "all.jsonl")
     assert [line["kind"] for line in (lines[0], lines[-1])] == ["manifest", "end"]
@@ -103,6 +116,7 @@ def test_an_empty_namespace_becomes_what_was_exported(source: Client, admin: Cli
     assert seen[-1] == (len(lines), len(lines))
     assert _everything(copy) == _everything(source)
     assert _turns(copy) == _turns(source)
+    assert _units(exported(copy, tmp_path / "copy.jsonl")) == _units(lines)
     for query in QUERIES:
         # Sums of 32-bit numbers in another order differ in their last digits.
         assert _relevances(copy, query) == pytest.approx(_relevances(source, query), abs=2e-4), query

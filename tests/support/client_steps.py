@@ -42,6 +42,11 @@ def namespace_of(client: Client) -> str:
     return client.get_namespace().name.removeprefix("namespaces/")
 
 
+def whole(recall: Callable[[], recall_pb2.RecallResponse]) -> recall_pb2.RecallResponse:
+    """Return a recall's answer that nothing is missing of; a busy machine may be too late with a vector."""
+    return eventually(recall, lambda answer: not answer.degraded, "an answer that is whole")
+
+
 def stored_trace(client: Client, name: str) -> recall_pb2.RecallTrace:
     """Return a recall's trace, which is written after the answer."""
 

@@ -1,6 +1,6 @@
 """Vectors of units made anew from what they say, as the writer would make them now."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -9,15 +9,12 @@ from numpy.typing import NDArray
 
 from rearview.domain.context_window import WindowedTurn, alone, with_window
 from rearview.domain.event import Event
-from rearview.domain.text import Language
 from rearview.domain.turn_text import memory_unit_text, unit_text
 from rearview.ports.embedder import Embedder
 from rearview.ports.forgetting import FreshUnit
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.reembedding import MemoryText, UnitTexts, UnitToEmbed
-
-Languages = Callable[[str], frozenset[Language]]
-"""Tells which languages a text is of."""
+from rearview.ports.turn_reading import Languages
 
 
 class UnitVectors:

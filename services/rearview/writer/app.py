@@ -190,7 +190,7 @@ async def open_writer(
         stack.push_async_callback(source.close)
         facts = FactMaker(
             StatementReader(source, ZoneInfo(config.extractor_time_zone)),
-            FactDrafter(names, canonical, embedder.generation.generation_id),
+            FactDrafter(names, canonical, languages, embedder.generation.generation_id),
             embedder,
             hasher,
         )
@@ -250,7 +250,7 @@ async def open_writer(
                 index, embedder, analyzer, hasher, EchoGuard(handed_out, clock), novelty, merges, clock, rules, facts
             ),
             merger=UnitMerger(index, batch_units=config.merge_batch_units),
-            summariser=HistorySummariser(PostgresFactHistories(jobs, units), names, embedder, hasher, clock),
+            summariser=HistorySummariser(PostgresFactHistories(jobs, units), names, languages, embedder, hasher, clock),
             undoer=SupersessionUndoer(histories, clock),
             refresher=UnitRefresher(PostgresStaleUnits(jobs, units), embedder, analyzer, hasher, cold.rehydrator),
             restater=FactRestater(

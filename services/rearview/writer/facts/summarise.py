@@ -18,6 +18,7 @@ from rearview.ports.embedder import Embedder
 from rearview.ports.fact_histories import FactHistories
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.memory_store import NewMemory
+from rearview.ports.turn_reading import Languages
 from rearview.writer.facts.turn_facts import fact_unit
 
 EXTRACTOR = "history"
@@ -27,10 +28,17 @@ class HistorySummariser:
     """The job `summarise_fact`. Running one again changes nothing."""
 
     def __init__(
-        self, histories: FactHistories, names: AttributeNames, embedder: Embedder, hasher: KeywordHasher, clock: Clock
+        self,
+        histories: FactHistories,
+        names: AttributeNames,
+        languages: Languages,
+        embedder: Embedder,
+        hasher: KeywordHasher,
+        clock: Clock,
     ) -> None:
         self._histories = histories
         self._names = names
+        self._languages = languages
         self._embedder = embedder
         self._hasher = hasher
         self._clock = clock
@@ -65,10 +73,11 @@ class HistorySummariser:
         fact = newest.fact or Fact(USER, "", "")
         language = Language.ZH if Language.ZH in newest.languages else Language.EN
         whose = "" if fact.subject == USER else fact.subject.removeprefix(f"{PERSON}/").removeprefix(f"{USER}/")
+        content = history_text(self._names.label(fact.attribute, language), whose, values, language)
         return Memory(
             memory_id=new_id(),
             type=MemoryType.SUMMARY,
-            content=history_text(self._names.label(fact.attribute, language), whose, values, language),
+            content=content,
             occurred_at=newest.occurred_at,
             occurred_until=newest.occurred_at,
             created_at=now,
@@ -76,7 +85,7 @@ class HistorySummariser:
             origin=newest.origin,
             trust=min(value.trust for value in values),
             confidence=min(value.confidence for value in values),
-            languages=frozenset({language}),
+            languages=self._languages(content),
             generation_id=self._embedder.generation.generation_id,
             fact=Fact(fact.subject, fact.attribute, fact.value, fact.unit, extractor=EXTRACTOR),
         )

@@ -176,10 +176,8 @@ class FactMaker:
     ) -> dict[UUID, tuple[SearchUnit, KeywordBag]]:
         if not found:
             return {}
-        texts = [
-            memory_unit_text(draft.memory.content, draft.memory.occurred_at, analysis.languages)
-            for draft, analysis in found
-        ]
+        memories = [draft.memory for draft, _ in found]
+        texts = [memory_unit_text(memory.content, memory.occurred_at, memory.languages) for memory in memories]
         plain = self._embedder.generation.centre(await self._embedder.embed_passages(texts))
         units = {}
         for at, (draft, analysis) in enumerate(found):

@@ -1,7 +1,7 @@
 """What imported memories are found by: vectors carried where they are of the model in use and of texts that did not
 change, made anew otherwise; keywords always under the hashes of this namespace."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,17 +17,15 @@ from rearview.domain.keyword_bag import MAX_TERMS, KeywordBag, window_bag
 from rearview.domain.memory import Memory
 from rearview.domain.principal import Scope
 from rearview.domain.search_unit import UnitFlag
-from rearview.domain.text import Language
 from rearview.domain.turn_text import memory_unit_text, unit_text
 from rearview.domain.unit_projection import KeywordStatistics, indexed_terms
 from rearview.ports.forgetting import FreshUnit, StaleTurn
 from rearview.ports.importing import ImportedMemory, ImportStore
 from rearview.ports.keyword_hasher import KeywordHasher
+from rearview.ports.turn_reading import Languages
 from rearview.writer.index_plan import with_bags
 from rearview.writer.remember import TextReader, whole_flags
 from rearview.writer.window_reader import WindowReader
-
-Languages = Callable[[str], frozenset[Language]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,8 +141,9 @@ class UnitMaker:
             return own
 
         if turn is None:
-            languages = self._parts.languages(memory.content)
-            return KeywordBag.of(keywords(memory_unit_text(memory.content, memory.occurred_at, languages))), terms
+            # The languages it was indexed with, or its terms would be taken for those of another text.
+            text = memory_unit_text(memory.content, memory.occurred_at, memory.languages)
+            return KeywordBag.of(keywords(text)), terms
 
         def of(event: Event) -> tuple[int, ...]:
             return keywords(unit_text(event, self._parts.languages(event.searchable_text)))
