@@ -37,7 +37,7 @@ NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 TIE = 1e-3
 """What sums of 32-bit and 16-bit numbers in another order change of a score."""
 SHIFT = 0.01
-"""Near the floor, where many candidates are alike, one more or less in a route's list moves scores by less than this."""
+"""Near the floor, where many candidates are alike, one more or less in a list moves scores by less than this."""
 MOST_DIFFERING = 2
 
 PARCELS = 20_000
