@@ -190,9 +190,10 @@ async def open_writer(
         stack.push_async_callback(source.close)
         facts = FactMaker(
             StatementReader(source, ZoneInfo(config.extractor_time_zone)),
-            FactDrafter(names, canonical, languages, embedder.generation.generation_id),
+            FactDrafter(names, canonical, embedder.generation.generation_id),
             embedder,
             hasher,
+            languages,
         )
         redaction = RedactionParts(
             CountedRedactor(PatternRedactor(), metrics),

@@ -11,8 +11,6 @@ from rearview.domain.errors import PreconditionFailed
 from rearview.domain.event import Event, EventRole, ToolCall
 from rearview.domain.forget import Forget, ForgetMemories, ForgetSession
 from rearview.domain.memory import MemoryState
-from rearview.domain.search_unit import languages_of
-from rearview.domain.text import Language
 from rearview.domain.writing import RememberOutcome, UpdateMemory
 from rearview.ports.embedder import Embedder
 from rearview.writer.app import open_writer
@@ -46,18 +44,6 @@ async def say(bench: WriterBench, *texts: str, session: str = "chat", day: int =
     told = await bench.append(events, session)
     await bench.run_jobs()
     return told
-
-
-async def test_a_fact_is_of_the_language_of_its_own_words(bench: WriterBench) -> None:
-    await say(bench, "刘洋对虾过敏，聚餐时不要点。 My colleague Peter works as a nurse. 我的 shoe size 是 42 码。")
-    rows = await bench.rows(
-        "SELECT content, languages FROM memory WHERE fact_attribute IS NOT NULL AND state = 1 ORDER BY fact_told_at"
-    )
-    assert {row["content"]: set(languages_of(row["languages"])) for row in rows} == {
-        "刘洋对虾过敏": {Language.ZH},
-        "My colleague Peter works as a nurse": {Language.EN},
-        "我的 shoe size 是 42 码": {Language.ZH, Language.EN},
-    }
 
 
 async def test_a_new_value_takes_the_place_of_the_old_in_any_language(bench: WriterBench) -> None:

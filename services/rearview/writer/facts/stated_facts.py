@@ -14,7 +14,7 @@ from rearview.domain.memory import Fact, Memory, MemoryType, Origin, Trust
 from rearview.domain.text import Language
 from rearview.ports.analyzer import Analysis
 from rearview.ports.attribute_names import AttributeNames
-from rearview.ports.turn_reading import Canonical, Languages
+from rearview.ports.turn_reading import Canonical
 
 _TYPE_OF_KIND = {FactKind.CONSTRAINT: MemoryType.CONSTRAINT, FactKind.DECISION: MemoryType.DECISION}
 _NEEDS_GLOSS = frozenset((Stance.CHANGE, Stance.CORRECTION))
@@ -60,11 +60,10 @@ class DraftedFact:
 class FactDrafter:
     """Turns what was read into memories."""
 
-    def __init__(self, names: AttributeNames, canonical: Canonical, languages: Languages, generation_id: str) -> None:
+    def __init__(self, names: AttributeNames, canonical: Canonical, generation_id: str) -> None:
         self._generation_id = generation_id
         self._names = names
         self._canonical = canonical
-        self._languages = languages
 
     def drafts(self, source: Source, reading: TurnReading, now: datetime) -> list[DraftedFact]:
         """Return the statements of a reading, without one-offs, which change nothing that is known."""
@@ -105,7 +104,7 @@ class FactDrafter:
             valid_from=starts_at,
             valid_to=candidate.valid_to,
             session_id=source.session_id,
-            languages=self._languages(content),
+            languages=source.analysis.languages,
             generation_id=self._generation_id,
             redactions=tuple(name for name in source.redactions if f"[{name.upper()}" in content),
             fact=Fact(
@@ -150,7 +149,7 @@ class FactDrafter:
 
     def _content(self, source: Source, candidate: FactCandidate) -> str:
         said = source.text[candidate.start : candidate.end].strip()[:_MOST_CHARACTERS]
-        chinese = Language.ZH in self._languages(said)
+        chinese = Language.ZH in source.analysis.languages
         if source.origin is Origin.TOOL:
             label = self._names.label(candidate.attribute, Language.EN)
             said = f"{candidate.subject} {label}: {candidate.value}"
@@ -177,12 +176,7 @@ def as_adopted(draft: DraftedFact, turn_memory: Memory) -> DraftedFact:
     """Return a statement whose memory is the one that its turn made already."""
     return replace(
         draft,
-        memory=replace(
-            draft.memory,
-            memory_id=turn_memory.memory_id,
-            content=turn_memory.content,
-            languages=turn_memory.languages,
-        ),
+        memory=replace(draft.memory, memory_id=turn_memory.memory_id, content=turn_memory.content),
         value=replace(draft.value, memory_id=turn_memory.memory_id),
     )
 

@@ -62,7 +62,7 @@ class HistorySummariser:
         summary = self._summary(history.values)
         if history.summary is not None and content_hash(history.summary.content) == content_hash(summary.content):
             return
-        text = memory_unit_text(summary.content, summary.occurred_at, summary.languages)
+        text = memory_unit_text(summary.content, summary.occurred_at, self._languages(summary.content))
         plain = self._embedder.generation.centre(await self._embedder.embed_passages([text]))
         bag = KeywordBag.of(self._hasher.keywords(namespace_id, text))
         new = NewMemory(summary, fact_unit(summary, plain[0], bag, KeywordStatistics()), bag)
@@ -73,11 +73,10 @@ class HistorySummariser:
         fact = newest.fact or Fact(USER, "", "")
         language = Language.ZH if Language.ZH in newest.languages else Language.EN
         whose = "" if fact.subject == USER else fact.subject.removeprefix(f"{PERSON}/").removeprefix(f"{USER}/")
-        content = history_text(self._names.label(fact.attribute, language), whose, values, language)
         return Memory(
             memory_id=new_id(),
             type=MemoryType.SUMMARY,
-            content=content,
+            content=history_text(self._names.label(fact.attribute, language), whose, values, language),
             occurred_at=newest.occurred_at,
             occurred_until=newest.occurred_at,
             created_at=now,
@@ -85,7 +84,7 @@ class HistorySummariser:
             origin=newest.origin,
             trust=min(value.trust for value in values),
             confidence=min(value.confidence for value in values),
-            languages=self._languages(content),
+            languages=frozenset({language}),
             generation_id=self._embedder.generation.generation_id,
             fact=Fact(fact.subject, fact.attribute, fact.value, fact.unit, extractor=EXTRACTOR),
         )

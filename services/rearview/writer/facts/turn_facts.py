@@ -23,6 +23,7 @@ from rearview.ports.fact_words import StatingTurn
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.session_index import PendingEvents
 from rearview.ports.stated_facts import SourceEvent, StatedFact
+from rearview.ports.turn_reading import Languages
 from rearview.writer.facts.read_statements import StatementReader
 from rearview.writer.facts.stated_facts import DraftedFact, FactDrafter, Source, adopter, as_adopted
 
@@ -33,12 +34,18 @@ class FactMaker:
     """Reads statements, and makes them findable."""
 
     def __init__(
-        self, statements: StatementReader, drafter: FactDrafter, embedder: Embedder, hasher: KeywordHasher
+        self,
+        statements: StatementReader,
+        drafter: FactDrafter,
+        embedder: Embedder,
+        hasher: KeywordHasher,
+        languages: Languages,
     ) -> None:
         self._statements = statements
         self._drafter = drafter
         self._embedder = embedder
         self._hasher = hasher
+        self._languages = languages
 
     async def read(
         self, tenant_id: UUID, events: Sequence[Event], earlier: Sequence[Event]
@@ -176,8 +183,11 @@ class FactMaker:
     ) -> dict[UUID, tuple[SearchUnit, KeywordBag]]:
         if not found:
             return {}
+        # The date is in the language of the fact's own words, which is all that later makers of this text know of it.
         memories = [draft.memory for draft, _ in found]
-        texts = [memory_unit_text(memory.content, memory.occurred_at, memory.languages) for memory in memories]
+        texts = [
+            memory_unit_text(memory.content, memory.occurred_at, self._languages(memory.content)) for memory in memories
+        ]
         plain = self._embedder.generation.centre(await self._embedder.embed_passages(texts))
         units = {}
         for at, (draft, analysis) in enumerate(found):

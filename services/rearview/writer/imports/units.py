@@ -141,8 +141,7 @@ class UnitMaker:
             return own
 
         if turn is None:
-            # The languages it was indexed with, or its terms would be taken for those of another text.
-            text = memory_unit_text(memory.content, memory.occurred_at, memory.languages)
+            text = memory_unit_text(memory.content, memory.occurred_at, self._parts.languages(memory.content))
             return KeywordBag.of(keywords(text)), terms
 
         def of(event: Event) -> tuple[int, ...]:
