@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 from concurrent import futures
 from pathlib import Path
 
@@ -64,9 +63,11 @@ def main(name: str, journal: Path) -> None:
     """Serve until SIGTERM, then drain."""
     if os.environ.get("TINY_BROKEN") == name:
         sys.exit(f"{name} is broken on purpose")
-    stop = threading.Event()
+    # A pipe, since a dying supervisor sends a signal for each of its threads, and a handler that takes a lock while
+    # another one holds it would wait for itself.
+    stop, stopping = os.pipe()
     stubborn = os.environ.get("TINY_STUBBORN") == name
-    signal.signal(signal.SIGTERM, signal.SIG_IGN if stubborn else lambda *_: stop.set())
+    signal.signal(signal.SIGTERM, signal.SIG_IGN if stubborn else lambda *_: os.write(stopping, b"."))
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=4))
     servicer = health.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
@@ -85,7 +86,7 @@ def main(name: str, journal: Path) -> None:
     _note(journal, f"start {name}")
     sys.stdout.write(f"{name} serves 服务已启动\n")
     sys.stdout.flush()
-    stop.wait()
+    os.read(stop, 1)
     server.stop(grace=1).wait()
     _note(journal, f"drained {name}")
 

@@ -81,8 +81,10 @@ class _Lines(structlog.WriteLogger):
         self.name = name
 
     def msg(self, message: str) -> None:
-        with suppress(OSError, ValueError):
-            super().msg(message)
+        """Write a line in one piece. Not under the lock of the base: a finalizer that logs meanwhile would wait for itself."""
+        with suppress(OSError, ValueError, RuntimeError):
+            self._write(f"{message}\n")
+            self._flush()
 
     debug = info = warning = error = critical = msg
 

@@ -235,7 +235,8 @@ def test_what_must_not_happen_twice_is_not_tried_again(
 
 def test_attempts_end_with_the_last_error(gateway: Gateway, client: Client) -> None:
     gateway.failing = [UNAVAILABLE] * 1_000
-    with pytest.raises(errors.Unavailable):
+    # Where the deadline falls into the last attempt, that is how it ends.
+    with pytest.raises((errors.Unavailable, errors.DeadlineExceeded)):
         client.with_options(timeout_seconds=1).get_memory(MEMORY)
     assert 1 < len(gateway.calls) < 1_000
 
