@@ -69,3 +69,18 @@ def test_recall_among_neighbours_is_measured(stack: SupervisedStack, tmp_path: P
 @pytest.mark.parametrize("arguments", [("append", "--memories", "0"), ("recall", "--clients", "0"), ("nonsense",)])
 def test_what_cannot_be_measured_is_refused(stack: SupervisedStack, arguments: tuple[str, ...]) -> None:
     assert rearview(stack.folder.root, "bench", *arguments).returncode == 2
+
+
+@pytest.mark.parametrize(("how", "moved"), [((), range(24, 25)), (("--turns", "3", "--recalls"), range(8, 25))])
+def test_moves_between_tiers_are_measured(stack: SupervisedStack, how: tuple[str, ...], moved: range) -> None:
+    figures = bench(stack, "tiers", "--memories", "24", *how)
+    assert figures["memories"] == 24
+    assert figures["moved"] in moved
+    assert figures["lost"] == 0
+    assert figures["hot_to_warm_per_s"] > 0
+    assert figures["warm_to_cold_per_s"] > 0
+    assert figures["cold_first_ms"] > 0
+    assert 0 < figures["cold_p50_ms"] <= figures["cold_p95_ms"]
+    assert figures["cold_answered"] > 0.5
+    beside = {"recall_p95_ms", "recall_p95_ms_hot_to_warm", "recall_p95_ms_warm_to_cold"}
+    assert figures.keys() & beside == (beside if "--recalls" in how else set())

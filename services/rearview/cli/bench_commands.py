@@ -197,26 +197,38 @@ def recall(
 
 @commands.command()
 def tiers(
-    memories: Annotated[int, typer.Option(help="How many memories to remember and to move.", min=1)] = 2_000,
+    memories: MemoriesOption = 2_000,
     clients: ClientsOption = 4,
+    turns: Annotated[
+        int, typer.Option(help="Of so many turns a memory is made at most, where they are written in bulk.", min=1)
+    ] = 1,
+    recalls: Annotated[bool, typer.Option("--recalls", help="Recall all the time while memories move.")] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """How fast memories move to the warm and the cold tier, and that none is lost.
 
-    Remembers made-up texts, sweeps them all to the warm tier, then to the cold one, and reads every one of them again.
-    hot_to_warm_per_s and warm_to_cold_per_s count memories over the time of each sweep; lost counts memories that
-    cannot be read afterwards or read differently.
+    Remembers made-up notes (more than 5,000, or of several --turns, are written in bulk, as by `bench recall`), sweeps
+    them all to the warm tier, then to the cold one, and asks and reads them again. hot_to_warm_per_s and
+    warm_to_cold_per_s count memories over the time of each sweep; lost counts those that cannot be read afterwards or
+    read differently; cold_first_ms is the first recall from the cold tier, cold_p50_ms the median of those after it.
+    With --recalls one client asks all the time, and recall_p95_ms tells how long it waited before the moves, and during
+    each of them.
 
     Example:
 
-      rearview bench tiers --memories 20000 --json
+      rearview bench tiers --memories 20000 --recalls --json
     """
-    from rearview.evaluation.bench_tiers import bench_tiers
+    from rearview.cli.bulk_filling import BulkFilling
+    from rearview.evaluation.bench_tiers import RECALLS, bench_tiers, by_remembering
     from rearview.evaluation.progress import shown_steps
 
+    folder = DataFolder.choose(data_dir, os.environ)
     with failures(as_json), admin_client(data_dir) as client, shown_steps(err) as steps:
-        figures = bench_tiers(client, memories, clients, steps)
+        filling = by_remembering(client, memories, clients, steps)
+        if memories > MOST_THROUGH_THE_API or turns > 1:
+            filling = BulkFilling(folder, client, None, steps, turns_per_session=turns).filling(memories, 2 * RECALLS)
+        figures = bench_tiers(client, filling, steps, with_recalls=recalls)
     print_figures({**figures, "memories": memories}, as_json)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rearview.adapters.models.registry import EmbedderSettings, open_embedder
 from rearview.adapters.postgres.bulk_load import BulkLoad, NamespacePlace
-from rearview.cli.bulk_turns import BulkTurns, KnownText
+from rearview.cli.bulk_turns import TURNS_PER_SESSION, BulkTurns, KnownText
 from rearview.domain.generation import EmbeddingGeneration
 from rearview.domain.segmentation import DEFAULT_LONGEST_GAP, SegmentationRules
 from rearview.embedded.endpoints import Endpoints
@@ -63,7 +63,7 @@ class BulkFill:
         self._generation, plain = asyncio.run(_vectors(folder, texts, steps.start("embed", len(texts))))
         self._known = _analysed(texts, plain)
 
-    def fill(self, namespace: str, units: int, *, seed: int = 0) -> None:
+    def fill(self, namespace: str, units: int, *, seed: int = 0, turns_per_session: int = TURNS_PER_SESSION) -> None:
         """Write `units` search units with everything that belongs to them into a new namespace.
 
         Raises:
@@ -83,7 +83,7 @@ class BulkFill:
             rules = SegmentationRules(
                 thresholds.segment_boundary_cosine, thresholds.segment_turn_cosine, DEFAULT_LONGEST_GAP
             )
-            turns = BulkTurns(self._known[:-late_texts], key, self._generation, rules, seed)
+            turns = BulkTurns(self._known[:-late_texts], key, self._generation, rules, seed, turns_per_session)
             shown = self._steps.start("store", units)
 
             def store(composed: BulkTurns, count: int) -> None:

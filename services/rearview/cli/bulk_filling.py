@@ -1,4 +1,4 @@
-"""What `rearview bench recall` fills in bulk, and asks about it."""
+"""What the benchmarks fill in bulk, and ask about it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rearview.cli.bulk_fill import BulkFill
+from rearview.cli.bulk_turns import TURNS_PER_SESSION
 from rearview.client import Client
 from rearview.embedded.paths import DataFolder
 from rearview.evaluation.bench_recall import Filling
@@ -22,7 +23,14 @@ class BulkFilling:
     """Fills namespaces with turns composed of the lines of a file, or of made-up statements."""
 
     def __init__(
-        self, folder: DataFolder, client: Client, texts: Path | None, steps: Steps, *, neighbours: int = 0
+        self,
+        folder: DataFolder,
+        client: Client,
+        texts: Path | None,
+        steps: Steps,
+        *,
+        neighbours: int = 0,
+        turns_per_session: int = TURNS_PER_SESSION,
     ) -> None:
         """`neighbours` units are put into another namespace first."""
         self._folder = folder
@@ -30,6 +38,7 @@ class BulkFilling:
         self._texts = texts
         self._steps = steps
         self._neighbours = neighbours
+        self._turns_per_session = turns_per_session
 
     def filling(self, memories: int, questions: int) -> Filling:
         """Return what fills a namespace with so many units. Raises: ValueError: the file holds too few texts."""
@@ -39,7 +48,7 @@ class BulkFilling:
             fill = BulkFill(self._folder, stored, self._steps)
             if self._neighbours:
                 fill.fill(fresh_namespace(self._client, "bench"), self._neighbours, seed=_NEIGHBOURS_SEED)
-            fill.fill(namespace, memories)
+            fill.fill(namespace, memories, turns_per_session=self._turns_per_session)
             return asked
 
         return filled

@@ -59,12 +59,14 @@ class BulkTurns:
         generation: EmbeddingGeneration,
         rules: SegmentationRules,
         seed: int,
+        turns_per_session: int = TURNS_PER_SESSION,
     ) -> None:
         """`session` names tenant and namespace; its own id begins the ids of the sessions."""
         self._texts = texts
         self._session = session
         self._generation = generation
         self._rules = rules
+        self._turns_per_session = turns_per_session
         self._random = random.Random(seed)  # noqa: S311 - for the same texts at each run
         hasher = KeywordHashes()
         self._keywords = [hasher.keywords(session.namespace_id, known.text) for known in texts]
@@ -76,14 +78,15 @@ class BulkTurns:
 
     def continued_with(self, texts: Sequence[KnownText]) -> BulkTurns:
         """Return what goes on with other texts, in the same counts."""
-        following = BulkTurns(texts, self._session, self._generation, self._rules, self._random.randrange(1 << 30))
+        seed = self._random.randrange(1 << 30)
+        following = BulkTurns(texts, self._session, self._generation, self._rules, seed, self._turns_per_session)
         following._sessions, following.counts = self._sessions, self.counts
         return following
 
     def sessions(self, turns: int, now: datetime) -> Iterator[FinishedSession]:
-        """Yield sessions of TURNS_PER_SESSION turns, `turns` in all."""
-        for start in range(0, turns, TURNS_PER_SESSION):
-            yield self._next(min(TURNS_PER_SESSION, turns - start), now)
+        """Yield sessions, `turns` in all."""
+        for start in range(0, turns, self._turns_per_session):
+            yield self._next(min(self._turns_per_session, turns - start), now)
 
     def _next(self, turns: int, now: datetime) -> FinishedSession:
         number, self._sessions = self._sessions, self._sessions + 1

@@ -1,50 +1,124 @@
-"""`rearview bench tiers`: how fast memories move between tiers, and whether all of them arrive."""
+"""`rearview bench tiers`: how fast memories move between tiers, what recalls notice of it, and whether all arrive."""
 
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
+from itertools import count
 
 from rearview.client import Client
 from rearview.evaluation.bench_load import Timed, run_clients, timed
+from rearview.evaluation.bench_recall import Filling
 from rearview.evaluation.ingest import fresh_namespace
+from rearview.evaluation.measures import mean, percentile_milliseconds
 from rearview.evaluation.progress import Steps
 from rearview.v1 import lifecycle_pb2
 
 AT_ONCE = timedelta(seconds=1)
 NEVER = timedelta(days=36_500)
 PATIENCE_SECONDS = 3_600.0
+RECALLS = 200
 _TEXTS = (
-    "第{n}号档案：{n}号仓库的备用钥匙放在第{n}格抽屉里。",
-    "Record {n}: the contract REF-{n} for room {n} ends in {n} days.",
+    ("第{n}号档案：{n}号仓库的备用钥匙放在第{n}格抽屉里。", "{n}号仓库的备用钥匙在哪里？"),
+    ("Record {n}: the contract REF-{n} for room {n} ends in {n} days.", "When does the contract REF-{n} end?"),
 )
 
 
-def bench_tiers(client: Client, memories: int, clients: int, steps: Steps) -> dict[str, object]:
-    """Remember texts, sweep them to the warm and then to the cold tier, read them again; return the figures."""
+def by_remembering(client: Client, memories: int, clients: int, steps: Steps) -> Filling:
+    """Return what fills a namespace with notes of one search unit each."""
+
+    def filled(namespace: str) -> Sequence[str]:
+        def remember(text: str) -> Timed:
+            return lambda: timed(lambda: client.remember(text, namespace=namespace))
+
+        made = [[form.format(n=n) for form in _TEXTS[n % 2]] for n in range(1_000, 1_000 + memories)]
+        run_clients((remember(text) for text, _ in made), clients, steps.start("remember", memories))
+        return [question for _, question in made]
+
+    return filled
+
+
+def bench_tiers(client: Client, filling: Filling, steps: Steps, *, with_recalls: bool) -> dict[str, object]:
+    """Fill a namespace, sweep it to the warm and then to the cold tier, read and ask all again; return the figures."""
     namespace = fresh_namespace(client, "bench")
-    client.update_namespace_policy(namespace=namespace, warm_after=AT_ONCE, cold_after=NEVER)
+    client.update_namespace_policy(namespace=namespace, warm_after=NEVER, cold_after=NEVER)
     swept(client, namespace)  # or the lifecycle's own round might come in between
-    texts = {f"{_TEXTS[n % 2].format(n=n)}" for n in range(1_000, 1_000 + memories)}
-    stored: dict[str, str] = {}
+    asking = _Asking(client, namespace, filling(namespace))
+    stored = _read(client, namespace)
+    figures: dict[str, object] = {"moved": len(stored)}
+    if with_recalls:
+        figures["recall_p95_ms"] = percentile_milliseconds(asking.some(steps), 95)
+    time.sleep(2 * AT_ONCE.total_seconds())
+    for name, cold_after in (("hot_to_warm", NEVER), ("warm_to_cold", AT_ONCE)):
+        client.update_namespace_policy(namespace=namespace, warm_after=AT_ONCE, cold_after=cold_after)
+        with asking.all_the_time(wanted=with_recalls) as seconds:
+            operation = swept(client, namespace, steps)
+        figures[f"{name}_per_s"] = _rate(operation, name)
+        if with_recalls:
+            figures[f"recall_p95_ms_{name}"] = percentile_milliseconds(seconds, 95)
+    figures.update(asking.cold(steps))
+    found = _read(client, namespace)
+    lost = sum(found.get(name) != text for name, text in stored.items()) + len(found.keys() - stored.keys())
+    return {**figures, "lost": lost}
 
-    def remember(text: str) -> Timed:
-        def run() -> None:
-            stored[client.remember(text, namespace=namespace).memory.name] = text
 
-        return lambda: timed(run)
+class _Asking:
+    """Recalls in one namespace, each past the cache."""
 
-    run_clients(map(remember, sorted(texts)), clients, steps.start("remember", memories))
-    time.sleep(AT_ONCE.total_seconds())
-    warm = swept(client, namespace, steps)
-    client.update_namespace_policy(namespace=namespace, cold_after=AT_ONCE)
-    cold = swept(client, namespace, steps)
-    listed = {memory.name: memory.content for memory in client.list_memories(namespace=namespace, page_size=500)}
-    lost = sum(listed.get(name) != text for name, text in stored.items()) + len(listed.keys() - stored.keys())
-    return {
-        "hot_to_warm_per_s": _rate(warm, "hot_to_warm"),
-        "warm_to_cold_per_s": _rate(cold, "warm_to_cold"),
-        "lost": lost,
-    }
+    def __init__(self, client: Client, namespace: str, questions: Sequence[str]) -> None:
+        self._client, self._namespace, self._questions = client, namespace, questions
+        self._next = count()
+
+    def some(self, steps: Steps) -> list[float]:
+        """Ask RECALLS questions, one after the other; return the seconds of each."""
+        shown = steps.start("recall", RECALLS)
+        seconds = []
+        for _ in range(RECALLS):
+            seconds.append(self._one())
+            shown(1)
+        return seconds
+
+    @contextmanager
+    def all_the_time(self, *, wanted: bool) -> Iterator[list[float]]:
+        """Ask while the block runs; yields the seconds of each recall, as they come in."""
+        seconds, ended = list[float](), threading.Event()
+
+        def ask() -> None:
+            while not ended.is_set():
+                seconds.append(self._one())
+
+        asking = threading.Thread(target=ask, name="recalls")
+        if wanted:
+            asking.start()
+        try:
+            yield seconds
+        finally:
+            ended.set()
+            if wanted:
+                asking.join()
+
+    def cold(self, steps: Steps) -> dict[str, object]:
+        """Ask what is cold: the first question has no segment at hand."""
+        found = list[int]()
+        seconds, shown = [self._one(found)], steps.start("recall cold", RECALLS)
+        for _ in range(RECALLS):
+            seconds.append(self._one(found))
+            shown(1)
+        return {
+            "cold_first_ms": percentile_milliseconds(seconds[:1], 50),
+            "cold_p50_ms": percentile_milliseconds(seconds[1:], 50),
+            "cold_p95_ms": percentile_milliseconds(seconds[1:], 95),
+            "cold_answered": round(mean(hits > 0 for hits in found), 4),
+        }
+
+    def _one(self, found: list[int] | None = None) -> float:
+        question = self._questions[next(self._next) % len(self._questions)]
+        started = time.perf_counter()
+        answer = self._client.recall(question, namespace=self._namespace, no_cache=True, include_cold=found is not None)
+        if found is not None:
+            found.append(len(answer.hits))
+        return time.perf_counter() - started
 
 
 def swept(client: Client, namespace: str, steps: Steps | None = None) -> lifecycle_pb2.Operation:
@@ -64,6 +138,10 @@ def swept(client: Client, namespace: str, steps: Steps | None = None) -> lifecyc
     if show:
         show(1)
     return operation
+
+
+def _read(client: Client, namespace: str) -> dict[str, str]:
+    return {memory.name: memory.content for memory in client.list_memories(namespace=namespace, page_size=500)}
 
 
 def _rate(operation: lifecycle_pb2.Operation, name: str) -> float:

@@ -81,7 +81,7 @@ class _Lines(structlog.WriteLogger):
         self.name = name
 
     def msg(self, message: str) -> None:
-        """Write a line in one piece. Not under the lock of the base: a finalizer that logs meanwhile would wait for itself."""
+        """Write a line, without the lock of the base: a finalizer that logs meanwhile would wait for it."""
         with suppress(OSError, ValueError, RuntimeError):
             self._write(f"{message}\n")
             self._flush()
