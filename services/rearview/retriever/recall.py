@@ -135,10 +135,12 @@ class Recall:
             degraded=tuple(course.degraded),
             ranker=ranker,
             empty_reason=empty_reason,
-            noise_cosines=self._noise_cosines(found),
+            noise_cosines=self._noise_cosines(found) if len(hits) == query.top_k else {},
         )
 
     def _noise_cosines(self, found: Sequence[Found]) -> Mapping[int, float]:
+        """Only of a full answer, which ends far above them: whatever joins the pool moves its mean and deviation, and
+        so the limit at which others without a shared word are let in."""
         if self._reranking is not None:
             return {}  # a cross-encoder may like what shares no word with the query
         return noise_cosines((one.units.similarity, one.units.flags) for one in found)

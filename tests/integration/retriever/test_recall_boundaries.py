@@ -326,3 +326,18 @@ async def test_an_unknown_tenant_sees_nothing(bench: Bench, library: Library) ->
     await library.memory("秘密")
     library.index()
     assert (await bench.ask("秘密", scope_without_tenant(library.scope))).hits == ()
+
+
+async def test_only_a_full_answer_tells_what_cannot_change_it(bench: Bench, library: Library) -> None:
+    """Of one that is not full, any text without a shared word may be the next, once others have joined the pool."""
+    for at in range(25):
+        await library.memory(f"第{at}箱里是旧书", MemoryType.EXPLICIT)
+    for text in ("牙医的电话在冰箱上", "The dentist's card is in the drawer", "牙医说下周再来"):
+        await library.memory(text, MemoryType.EXPLICIT)
+    library.index()
+    full = await bench.ask("牙医的电话放在哪里", library.scope, top_k=1)
+    assert len(full.hits) == 1
+    assert full.noise_cosines
+    rest = await bench.ask("牙医的电话放在哪里", library.scope, top_k=50)
+    assert 1 < len(rest.hits) < 50
+    assert not rest.noise_cosines

@@ -111,7 +111,7 @@ class RecallResponse(_message.Message):
     def noise_cosines(self) -> _containers.ScalarMap[_builtins.int, _builtins.float]:
         """Cosines to the query below which a text that shares no word with it, and no entity or time that it names, is noise
         that is not returned, by the flags of the text's languages (4 Chinese, 8 English, 0 neither). A language is missing
-        where the pool was too small to tell.
+        where the pool was too small to tell; all are where the answer holds less than was asked for.
         """
 
     def __init__(
