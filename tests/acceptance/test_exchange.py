@@ -54,9 +54,10 @@ def source(admin: Client, endpoints: Endpoints) -> Client:
 
 
 def _relevances(client: Client, query: str) -> dict[str, float]:
-    # What was used lately counts, and is counted a while later: relevance alone is the same at any moment.
+    # What was used lately counts, and is counted a while later: relevance alone is the same at any moment, but of an
+    # outdated value, whose whole score is set just below its successor's.
     answer = whole(lambda: client.recall(query, top_k=100, no_cache=True))
-    return {text_of(hit): hit.score.relevance for hit in answer.hits}
+    return {text_of(hit): 0.0 if "outdated" in hit.score.fusion_terms else hit.score.relevance for hit in answer.hits}
 
 
 def _plain(memory: memory_pb2.Memory) -> dict[str, Any]:

@@ -130,6 +130,7 @@ async def by_copy_and_exact(database: Database, shelf: Shelf, copies: AskedCopie
 
 
 async def with_copy(copies: AskedCopies, shelf: Shelf) -> None:
+    await copies.settled()  # a renewal on its way may find that the copy is to be given up
     for _ in range(2):
         copies.asked(shelf.place, UNITS)
     await copies.settled()
