@@ -30,6 +30,7 @@ from rearview.v1.memory_service_pb2_grpc import MemoryServiceStub
 from rearview.v1.recall_pb2 import RecallRequest
 
 MEMORY_TABLES = r"memory(_\w+)?|cold_\w+|speaker"
+UNIT_TABLES = r"search_unit\w*"
 ALL_TABLES = r"\w+"
 QUESTIONS = 200
 _TO_DO = """
@@ -72,6 +73,14 @@ class Stores:
         """Return what a search unit takes in the first model's tables: "" are the hot ones, with the vector index."""
         ordinal = self._number("SELECT min(ordinal) FROM model_generation")
         return self.row_bytes(f"search_unit_{tier}{ordinal}")
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many memories there are, and how many units of the first model."""
+        ordinal = self._number("SELECT min(ordinal) FROM model_generation")
+        count = SQL("SELECT (SELECT count(*) FROM {}) + (SELECT count(*) FROM {}) + (SELECT count(*) FROM {})").format(
+            *[Identifier(f"search_unit_{part}{ordinal}") for part in ("", "fresh_", "warm_")]
+        )
+        return self._number("SELECT count(*) FROM memory"), self._number(count)
 
     def log_position(self) -> int:
         """Return how many bytes of write-ahead log were written since the cluster began."""
@@ -116,7 +125,7 @@ def turns_and_answers(client: Client, endpoints: Endpoints, stores: Stores, turn
     }
 
 
-def notes_by_tier(client: Client, stores: Stores, notes: int) -> dict[str, int]:
+def notes_by_tier(client: Client, stores: Stores, notes: int) -> dict[str, float]:
     """Remember notes, move them to the warm and then to the cold tier; return the bytes of one in each."""
     namespace = warmed_up_namespace(client)
     client.update_namespace_policy(namespace=namespace, warm_after=NEVER, cold_after=NEVER)
@@ -135,6 +144,42 @@ def notes_by_tier(client: Client, stores: Stores, notes: int) -> dict[str, int]:
     found["pointer_bytes"] = stores.table_bytes(MEMORY_TABLES) - before
     found["segment_bytes"] = stores.objects() - objects
     return {**{name: round(size / notes) for name, size in found.items()}, "warm_unit_bytes": warm}
+
+
+def shares_by_tier(client: Client, stores: Stores, turns: int) -> dict[str, float]:
+    """Return what share of their hot bytes memories take in the cold tier, of one unit and of several.
+
+    Counted are all tables of memories and of search units with their indexes, and cold segments; the log of what was
+    said is the same in every tier.
+    """
+
+    def of_notes(namespace: str) -> None:
+        for text in _texts(list(bench_sessions(turns, seed=5))):
+            client.remember(text, namespace=namespace)
+
+    def of_sessions(namespace: str) -> None:
+        fill(client, namespace, list(bench_sessions(turns, seed=7)), 1, lambda _: None)
+        wait_until_indexed(client, namespace, lambda _: None)
+
+    found: dict[str, float] = {}
+    for name, write in {"note": of_notes, "conversation": of_sessions}.items():
+        namespace = warmed_up_namespace(client)
+        client.update_namespace_policy(namespace=namespace, warm_after=NEVER, cold_after=NEVER)
+        swept(client, namespace)
+        tables = f"{MEMORY_TABLES}|{UNIT_TABLES}"
+        before, objects, memories, units = stores.table_bytes(tables), stores.objects(), *stores.counts()
+        write(namespace)
+        hot = stores.table_bytes(tables) - before
+        grown = [now - then for now, then in zip(stores.counts(), (memories, units), strict=True)]
+        client.update_namespace_policy(namespace=namespace, warm_after=AT_ONCE, cold_after=AT_ONCE)
+        time.sleep(2 * AT_ONCE.total_seconds())
+        swept(client, namespace)
+        cold = stores.table_bytes(tables) - before + stores.objects() - objects
+        found[f"{name}_units_per_memory"] = round(grown[1] / grown[0], 2)
+        found[f"{name}_hot_bytes"] = round(hot / grown[0])
+        found[f"{name}_cold_bytes"] = round(cold / grown[0])
+        found[f"{name}_cold_share"] = round(cold / hot, 4)
+    return found
 
 
 def tenant_bytes(operator: Client, stores: Stores, count: int) -> int:
@@ -173,8 +218,9 @@ def main() -> int:
         return 2
     stores = Stores(endpoints)
     with Client.from_endpoints(str(folder.endpoints_file), key="admin", timeout_seconds=60) as client:
-        found = turns_and_answers(client, endpoints, stores, options.turns)
+        found: dict[str, float] = dict(turns_and_answers(client, endpoints, stores, options.turns))
         found |= notes_by_tier(client, stores, options.notes)
+        found |= shares_by_tier(client, stores, options.notes)
     with Client.from_endpoints(str(folder.endpoints_file), key="operator", timeout_seconds=60) as operator:
         found["tenant_bytes"] = tenant_bytes(operator, stores, options.tenants)
     sys.stdout.write(json.dumps(found, indent=2) + "\n")

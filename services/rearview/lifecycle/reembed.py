@@ -17,6 +17,7 @@ from rearview.domain.errors import Conflict
 from rearview.domain.ids import new_id
 from rearview.domain.operation import Operation, OperationKind
 from rearview.domain.principal import Caller
+from rearview.domain.stored_vector import stored_vector
 from rearview.lifecycle.cold_moves import ColdMoves
 from rearview.lifecycle.fault_points import FaultPoints
 from rearview.lifecycle.patient_lease import patient_lease
@@ -227,4 +228,4 @@ class Reembedder:
 def _half(vector: NDArray[np.float32] | None, dimension: int) -> NDArray[np.float16]:
     if vector is None:
         vector = np.eye(1, dimension, dtype=np.float32)[0]
-    return vector.astype(np.float16)
+    return stored_vector(vector)

@@ -1,5 +1,6 @@
 """Segments: every bit comes back, damage is noticed, and a search finds what a search over everything finds."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from rearview.adapters.cold.segment_files import SegmentFiles
 from rearview.adapters.cold.segment_format import SegmentDamaged, SegmentIndex, decode_segment, encode_segment
 from rearview.adapters.cold.segment_search import ENTITY, KEYWORD, TIME, VECTOR, search_segment
 from rearview.domain.cold import ColdMemory, ColdQuestion, ColdUnit, Segment
+from rearview.domain.stored_vector import stored_vector
 
 DIMENSION = 48
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -136,3 +138,23 @@ def test_copies_are_bounded_and_given_up_when_silent() -> None:
     now[0] = 61.0
     files.drop_idle()
     assert (files.segment_ids(), files.size_bytes) == (frozenset(), 0)
+
+
+def test_a_vector_as_it_is_stored_takes_a_byte_a_dimension() -> None:
+    plain = memories(320)
+    stored = [
+        replace(
+            memory,
+            units=tuple(
+                replace(unit, embedding=stored_vector(unit.embedding.astype(np.float32))) for unit in memory.units
+            ),
+        )
+        for memory in plain
+    ]
+    sizes = [len(encode_segment(some, DIMENSION).data) for some in (stored, plain)]
+    assert sizes[1] - sizes[0] > 0.9 * len(plain) * DIMENSION
+    assert [
+        unit.embedding.tobytes()
+        for memory in decode_segment(encode_segment(stored, DIMENSION).data)
+        for unit in memory.units
+    ] == [unit.embedding.tobytes() for memory in stored for unit in memory.units]

@@ -4,7 +4,8 @@
 
 Each index stream is an Arrow IPC stream, uncompressed, so that its columns are used where they lie; each payload block
 is one of BLOCK_MEMORIES memories, compressed with zstd. Vectors are kept as int8 with a scale in the index, and what is
-missing to their exact half-precision bits in the payload. docs/decisions/0007-cold-segments.md has the reasons.
+missing to their exact half-precision bits in the payload: nothing, of those that were stored on the grid of such codes.
+docs/decisions/0007-cold-segments.md has the reasons.
 """
 
 import json
@@ -22,6 +23,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rearview.domain.cold import ColdContent, ColdMemory, ColdUnit
+from rearview.domain.stored_vector import coded, decoded
 
 MAGIC = b"RVCOLD01"
 BLOCK_MEMORIES = 32
@@ -62,9 +64,8 @@ def encode_segment(memories: Sequence[ColdMemory], dimension: int) -> EncodedSeg
     is salted, so that a late retry cannot bring back an object that was purged."""
     units = [unit for memory in memories for unit in memory.units]
     exact = _stacked([unit.embedding for unit in units], dimension)
-    codes, scales = _quantised(exact)
-    bits = exact.view(np.uint16)
-    missing = bits - _half_bits(codes, scales)
+    codes, scales = coded(exact)
+    missing = exact.view(np.uint16) - decoded(codes, scales).view(np.uint16)
     starts = np.zeros(len(memories) + 1, np.int32)
     np.cumsum([len(memory.units) for memory in memories], out=starts[1:])
     streams = {
@@ -209,7 +210,7 @@ class PayloadBlock:
             for name in ("low", "high")
         )
         missing = low.astype(np.uint16) | (high.astype(np.uint16) << np.uint16(8))
-        return (_half_bits(index.codes[units], index.scales[units]) + missing).view(np.float16)
+        return (decoded(index.codes[units], index.scales[units]).view(np.uint16) + missing).view(np.float16)
 
 
 def units_of(
@@ -270,18 +271,6 @@ def microseconds(moment: datetime) -> int:
 def moment_of(value: int) -> datetime:
     """Return the moment so many microseconds after 1970."""
     return EPOCH + timedelta(microseconds=int(value))
-
-
-def _quantised(exact: NDArray[np.float16]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    values = exact.astype(np.float32)
-    scales = (np.abs(values).max(axis=1, initial=0.0) / np.float32(127)).astype(np.float32)
-    divisors = np.where(scales > 0, scales, np.float32(1))
-    return np.rint(values / divisors[:, None]).astype(np.int8), scales
-
-
-def _half_bits(codes: NDArray[np.int8], scales: NDArray[np.float32]) -> NDArray[np.uint16]:
-    halves: NDArray[np.uint16] = (codes.astype(np.float32) * scales[:, None]).astype(np.float16).view(np.uint16)
-    return halves
 
 
 def _stacked(vectors: Sequence[NDArray[np.float16]], dimension: int) -> NDArray[np.float16]:

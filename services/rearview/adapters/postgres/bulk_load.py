@@ -20,6 +20,7 @@ from rearview.adapters.postgres.memory_rows import memory_record
 from rearview.adapters.postgres.records import sparse_text, vector_text
 from rearview.domain.event import CaptureOutcome, Event
 from rearview.domain.memory import Memory
+from rearview.domain.stored_vector import stored_vector
 from rearview.domain.unit_projection import SearchUnit
 
 _JSON_COLUMNS = frozenset({"labels", "metadata", "entities"})
@@ -170,7 +171,7 @@ class BulkLoad:
                         int(u.type),
                         True,
                         now,
-                        vector_text(u.projection.embedding),
+                        vector_text(stored_vector(u.projection.embedding)),
                         sparse_text(u.projection.terms),
                     )
                     for s in sessions

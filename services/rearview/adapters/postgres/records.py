@@ -15,7 +15,7 @@ def as_records(rows: Iterable[Mapping[str, object]]) -> str:
     return orjson.dumps(list(rows), default=_text, option=orjson.OPT_SERIALIZE_NUMPY).decode()
 
 
-def vector_text(vector: NDArray[np.float32]) -> str:
+def vector_text(vector: NDArray[np.float32] | NDArray[np.float16]) -> str:
     """Return a (d,) vector as pgvector reads it."""
     return orjson.dumps(np.ascontiguousarray(vector, dtype=np.float32), option=orjson.OPT_SERIALIZE_NUMPY).decode()
 

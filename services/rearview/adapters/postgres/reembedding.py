@@ -20,6 +20,7 @@ from rearview.domain.errors import Conflict, NotFound, PreconditionFailed
 from rearview.domain.generation import EmbeddingGeneration
 from rearview.domain.operation import Operation
 from rearview.domain.principal import Caller
+from rearview.domain.stored_vector import stored_vector
 from rearview.ports.reembedding import Changed, MemoryText, TenantGenerations, UnitTexts, UnitToEmbed
 
 _SQL = load_queries("reembedding")
@@ -150,7 +151,7 @@ class PostgresReembedding:
             "ordinal": ordinal,
             "unit_ids": [unit.unit_id for unit in units],
             "memory_ids": sorted({unit.memory_id for unit in units}),
-            "vectors": [None if vector is None else vector_text(vector) for vector in vectors],
+            "vectors": [None if vector is None else vector_text(stored_vector(vector)) for vector in vectors],
             "changes": [unit.change for unit in units],
         }
         async with self._transaction(tenant_id) as connection:

@@ -10,6 +10,7 @@ from rearview.adapters.postgres.database import Connection
 from rearview.adapters.postgres.generations import search_generations
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records, sparse_text, vector_text
+from rearview.domain.stored_vector import stored_vector
 from rearview.domain.unit_projection import KeywordStatistics, SearchUnit, UnitProjection
 
 
@@ -222,6 +223,6 @@ def _projection(projection: UnitProjection) -> dict[str, object]:
     return {
         "unit_id": projection.unit_id,
         "closed": projection.closed,
-        "embedding": vector_text(projection.embedding),
+        "embedding": vector_text(stored_vector(projection.embedding)),
         "sv": sparse_text(projection.terms),
     }

@@ -8,7 +8,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from rearview.adapters.postgres.records import SPARSE_DIMENSION
+from rearview.adapters.postgres.records import SPARSE_DIMENSION, vector_text
 from rearview.domain.cold import ColdMemory, ColdPointer, ColdUnit, Segment
 from rearview.ports.tiering import ColdBatch, Restored
 
@@ -87,7 +87,7 @@ def unit_record(memory_id: UUID, unit: ColdUnit, state: int, now: datetime) -> d
         "state": state,
         "type": unit.type,
         "created_at": now,
-        "embedding": "[" + ",".join([f"{value:.5g}" for value in unit.embedding.tolist()]) + "]",
+        "embedding": vector_text(unit.embedding),
         "sv": _sparse_text(unit.terms, unit.weights),
     }
 

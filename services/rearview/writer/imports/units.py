@@ -17,6 +17,7 @@ from rearview.domain.keyword_bag import MAX_TERMS, KeywordBag, window_bag
 from rearview.domain.memory import Memory
 from rearview.domain.principal import Scope
 from rearview.domain.search_unit import UnitFlag
+from rearview.domain.stored_vector import stored_vector
 from rearview.domain.turn_text import memory_unit_text, unit_text
 from rearview.domain.unit_projection import KeywordStatistics, indexed_terms
 from rearview.ports.forgetting import FreshUnit, StaleTurn
@@ -110,7 +111,7 @@ class UnitMaker:
         for unit in units:
             turn, made = self._turns.get(unit.unit_id), fresh.get(unit.unit_id)
             if made is not None:
-                bag, vector, terms = made.bag, made.vector.astype(np.float16), None
+                bag, vector, terms = made.bag, stored_vector(made.vector), None
             else:
                 bag, new_terms = self._keywords(record.memory, turn)
                 vector, terms = np.frombuffer(unit.vector, "<f2").astype(np.float16), _rehashed(unit, new_terms)
@@ -177,7 +178,7 @@ class UnitMaker:
             unit = _unit(
                 memory,
                 memory.memory_id,
-                text.plain.astype(np.float16),
+                stored_vector(text.plain),
                 await self._indexed(bag),
                 occurred_at=memory.occurred_at,
                 speaker=0,
