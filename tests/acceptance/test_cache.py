@@ -95,6 +95,7 @@ def test_a_turn_that_shares_no_word_ends_answers_until_it_is_indexed(client: Cli
     assert _texts(ask()) == _texts(fresh)
 
 
+@pytest.mark.timeout(3_600)  # the whole walk takes some 20 minutes
 def test_cached_answers_never_differ_from_fresh_ones_in_what_they_contain(
     admin: Client, endpoints: Endpoints, tmp_path: Path
 ) -> None:
