@@ -11,7 +11,7 @@ _LARGEST_CODE = np.float32(127)
 
 
 def stored_vector(vector: NDArray[np.float32]) -> NDArray[np.float16]:
-    """Return a (d,) vector as it is stored; one that comes from a table is returned as it is."""
+    """Return a (d,) vector as it is stored; one that lies on the grid already is returned as it is."""
     row: NDArray[np.float16] = decoded(*coded(vector.astype(np.float16)[None, :]))[0]
     return row
 
