@@ -51,7 +51,7 @@ class Shelf:
         self._numbers = np.random.default_rng(seed)
         tenant, namespace, n = library.scope.tenant_id, library.scope.namespace_id, library.ordinal
         self.place = CopyPlace(tenant, namespace, n)
-        self.main, self.fresh = f"search_unit_{n}", f"search_unit_fresh_{n}"
+        self.main, self.fresh, self.warm = f"search_unit_{n}", f"search_unit_fresh_{n}", f"search_unit_warm_{n}"
         # Small namespaces are scanned, and to keep the vector index of these would take most of the time.
         library.connection.execute(f"DROP INDEX IF EXISTS {self.main}_vector_zh, {self.main}_vector_other")
 
@@ -104,6 +104,24 @@ class Shelf:
             [self.some(self.fresh, count)],
         )
 
+    def make_warm(self, table: str, count: int) -> None:
+        """Move units as a sweep does."""
+        units = load_queries("tier_units", self.place.ordinal)
+        moved = {
+            **dict(zip(("tenant_id", "namespace_id"), self.place[:2], strict=True)),
+            "memory_ids": self.some(table, count),
+        }
+        with self.library.connection.transaction():
+            for name in ("warm_from_fresh", "copied", "warm_from_main", "not_copied"):
+                self.library.connection.execute(units[name], moved)
+
+    def make_fresh(self, count: int) -> None:
+        moved = {
+            **dict(zip(("tenant_id", "namespace_id"), self.place[:2], strict=True)),
+            "memory_ids": self.some(self.warm, count),
+        }
+        self.library.connection.execute(load_queries("tier_units", self.place.ordinal)["fresh_from_warm"], moved)
+
     def vector(self) -> NDArray[np.float32]:
         vector = self._numbers.normal(size=384).astype(np.float32)
         return vector / np.linalg.norm(vector)
@@ -152,6 +170,11 @@ async def test_whatever_is_written_the_nearest_are_found(
         "restored": lambda: shelf.change(f"UPDATE {shelf.main} SET state = 0", shelf.some(shelf.main, 30)),
         "deleted": lambda: shelf.change(f"DELETE FROM {shelf.main}", shelf.some(shelf.main, 9)),
         "embedded anew": lambda: shelf.embed_anew(5),
+        "warm": lambda: shelf.make_warm(shelf.main, 100),
+        "fresh and warm": lambda: shelf.make_warm(shelf.fresh, 9),
+        "hot again": lambda: shelf.make_fresh(9),
+        "warm superseded": lambda: shelf.change(f"UPDATE {shelf.warm} SET state = 1", shelf.some(shelf.warm, 9)),
+        "cold": lambda: shelf.change(f"DELETE FROM {shelf.warm}", shelf.some(shelf.warm, 20)),
     }
     async with AskedCopies(
         PostgresVectorSource(reading), capacity_bytes=10_000_000, renew_seconds=renew_seconds

@@ -9,7 +9,7 @@ import pytest
 
 from rearview.adapters.cold.segment_files import SegmentFiles
 from rearview.adapters.cold.segment_format import SegmentDamaged, SegmentIndex, decode_segment, encode_segment
-from rearview.adapters.cold.segment_search import ENTITY, KEYWORD, TIME, VECTOR, search_segment
+from rearview.adapters.cold.segment_search import ENTITY, KEYWORD, TIME, VECTOR, search_segment, search_segments
 from rearview.domain.cold import ColdMemory, ColdQuestion, ColdUnit, Segment
 from rearview.domain.stored_vector import stored_vector
 
@@ -105,6 +105,49 @@ def test_a_search_finds_what_a_search_over_everything_finds() -> None:
         by_keyword = hits.units[hits.routes & KEYWORD != 0]
         assert np.sort(scores[by_keyword]) == pytest.approx(np.sort(np.sort(scores)[::-1][: len(by_keyword)]))
         assert 5 not in hits.units
+
+
+def test_over_several_segments_the_best_of_each_language_come_with_their_exact_cosines() -> None:
+    chinese, english = 4, 8
+    random = np.random.default_rng(4)
+    written = [
+        replace(
+            memory,
+            units=tuple(
+                replace(
+                    unit,
+                    flags=int(random.choice((0, chinese, english, chinese | english))),
+                    embedding=stored_vector(unit.embedding.astype(np.float32)),
+                )
+                for unit in memory.units
+            ),
+        )
+        for memory in memories(600)
+    ]
+    parts = [
+        (segment(200), SegmentIndex(encode_segment(written[first : first + 200], DIMENSION).data))
+        for first in range(0, 600, 200)
+    ]
+    units = [memory.units[0] for memory in written]
+    exact = np.stack([unit.embedding for unit in units]).astype(np.float32)
+    exact /= np.linalg.norm(exact, axis=1)[:, None]
+    lists = {
+        chinese: [at for at, unit in enumerate(units) if unit.flags & chinese],
+        english: [at for at, unit in enumerate(units) if not unit.flags & chinese or unit.flags & english],
+    }
+    for _ in range(20):
+        vector = random.standard_normal(DIMENSION).astype(np.float32)
+        vector /= np.linalg.norm(vector)
+        hits = search_segments(parts, ColdQuestion(vector, {}, languages=(chinese, english), limit=20))
+        found = {hit.unit_id: hit.similarity for hit in hits}
+        cosines = exact @ vector
+        for members in lists.values():
+            nearest = sorted(members, key=lambda at: -cosines[at])[:10]
+            assert [found.get(units[at].unit_id) for at in nearest] == pytest.approx(
+                cosines[nearest].tolist(), abs=1e-5
+            )
+        assert len(hits) <= 40
+    assert search_segments([], ColdQuestion(vector, {})) == []
 
 
 def test_filters_entities_and_times_are_kept_to() -> None:

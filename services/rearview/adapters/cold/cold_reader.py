@@ -1,22 +1,17 @@
 """Reading cold segments: search over index parts, content by one ranged read of a payload block."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Self
 from uuid import UUID
 
-import numpy as np
-
 from rearview.adapters.cold.segment_files import SegmentFiles
-from rearview.adapters.cold.segment_format import PayloadBlock, SegmentDamaged, SegmentIndex, moment_of, units_of
-from rearview.adapters.cold.segment_search import ENTITY, KEYWORD, TIME, VECTOR, SegmentHits, search_segment
+from rearview.adapters.cold.segment_format import PayloadBlock, SegmentDamaged, SegmentIndex, units_of
+from rearview.adapters.cold.segment_search import search_segments
 from rearview.domain.cold import ColdContent, ColdHit, ColdPointer, ColdQuestion, Segment
 from rearview.domain.errors import NotFound, Unavailable
 from rearview.ports.cold_store import ColdObjects
 from rearview.ports.tiering import Restored
-
-RESCORED = 24
-"""So many of the best by their int8 codes are compared again by their exact vectors; of 15, the true ten are among."""
 
 
 class ColdReader:
@@ -36,15 +31,11 @@ class ColdReader:
         """
         wanted = [segment for segment in segments if _may_hold(segment, question)]
         indexes = await asyncio.gather(*(self._index(segment) for segment in wanted))
-        found = await asyncio.to_thread(
-            lambda: [
-                search_segment(segment, index, question)
-                for segment, index in zip(wanted, indexes, strict=True)
-                if index is not None
-            ]
+        return await asyncio.to_thread(
+            search_segments,
+            [(segment, index) for segment, index in zip(wanted, indexes, strict=True) if index is not None],
+            question,
         )
-        exact = await self._exact(found, question)
-        return _hits(found, exact, question.limit, question.languages)
 
     async def contents(self, pointers: Sequence[ColdPointer]) -> dict[UUID, ColdContent]:
         """Return what segments keep of memories, by memory id; what was compacted meanwhile is left out.
@@ -77,34 +68,6 @@ class ColdReader:
                 units = units_of(index, block, pointer.row, terms, weights, bounds)
                 found.append(Restored(pointer, block.content(pointer.row), units))
         return found
-
-    async def _exact(self, found: Sequence[SegmentHits], question: ColdQuestion) -> dict[tuple[UUID, int], float]:
-        if question.vector is None:
-            return {}
-        ranked = sorted(
-            (
-                (float(hits.similarities[at]), part, int(unit))
-                for part, hits in enumerate(found)
-                if hits.similarities is not None
-                for at, unit in enumerate(hits.units)
-                if hits.routes[at] & VECTOR
-            ),
-            reverse=True,
-        )[:RESCORED]
-
-        async def one(part: int, unit: int) -> tuple[tuple[UUID, int], float] | None:
-            hits = found[part]
-            row = int(hits.index.unit_memory[unit])
-            block = await self._block(hits.segment.segment_id, hits.segment.object_key, *hits.index.block_range(row))
-            if block is None or question.vector is None:
-                return None
-            vectors = block.embeddings(hits.index, row).astype(np.float32)
-            exact = vectors[unit - hits.index.units_of(row).start]
-            norm = float(np.linalg.norm(exact)) or 1.0
-            return (hits.segment.segment_id, unit), float(exact @ question.vector) / norm
-
-        rescored = await asyncio.gather(*(one(part, unit) for _, part, unit in ranked))
-        return dict(each for each in rescored if each is not None)
 
     async def _index(self, segment: Segment) -> SegmentIndex | None:
         known = self._files.index(segment.segment_id)
@@ -156,43 +119,6 @@ def _may_hold(segment: Segment, question: ColdQuestion) -> bool:
     if question.start is not None and segment.last < question.start:
         return False
     return question.end is None or segment.first < question.end
-
-
-def _hits(
-    found: Sequence[SegmentHits], exact: Mapping[tuple[UUID, int], float], limit: int, languages: Sequence[int]
-) -> list[ColdHit]:
-    hits = [
-        ColdHit(
-            memory_id=UUID(bytes=hits.index.memory_bytes(int(hits.index.unit_memory[unit]))),
-            unit_id=UUID(bytes=hits.index.unit_ids[unit].tobytes()),
-            occurred_at=moment_of(hits.index.occurred[unit]),
-            speaker=int(hits.index.speakers[unit]),
-            flags=int(hits.index.flags[unit]),
-            routes=int(hits.routes[at]),
-            similarity=None
-            if hits.similarities is None
-            else exact.get((hits.segment.segment_id, int(unit)), float(hits.similarities[at])),
-            keyword_score=float(hits.keywords[at]),
-        )
-        for hits in found
-        for at, unit in enumerate(hits.units)
-    ]
-    return _best(hits, limit, languages)
-
-
-def _best(hits: list[ColdHit], limit: int, languages: Sequence[int]) -> list[ColdHit]:
-    """Keep the best of each route over all segments; a unit stays while one route keeps it."""
-    kept: set[int] = set()
-    for route in (VECTOR, KEYWORD, ENTITY, TIME):
-        of_route = [at for at, hit in enumerate(hits) if hit.routes & route]
-        of_route.sort(key=lambda at: _rank(hits[at], route), reverse=True)
-        for language in languages if route == VECTOR else (0,):
-            kept.update([at for at in of_route if not language or hits[at].flags & language][:limit])
-    return [hits[at] for at in sorted(kept)]
-
-
-def _rank(hit: ColdHit, route: int) -> float:
-    return hit.keyword_score if route == KEYWORD or hit.similarity is None else hit.similarity
 
 
 class ColdReaderRounds:

@@ -1,33 +1,77 @@
-"""Searching one segment: the vector, keyword, entity and time routes over its index part."""
+"""Searching segments: the vector, keyword, entity and time routes over their index parts."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
+import numkong
 import numpy as np
 from numpy.typing import NDArray
 
-from rearview.adapters.cold.segment_format import SegmentIndex, microseconds
-from rearview.domain.cold import ColdQuestion, Segment
+from rearview.adapters.cold.segment_format import SegmentIndex, microseconds, moment_of
+from rearview.domain.cold import ColdHit, ColdQuestion, Segment
+from rearview.domain.search_unit import UnitFlag
+from rearview.domain.stored_vector import coded, decoded
 
 VECTOR, KEYWORD, ENTITY, TIME = 1, 2, 4, 8
-_ROWS_AT_ONCE = 1_024
-"""Codes are widened in a buffer that stays in the processor's cache: a tenth of the time of one large product."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class SegmentHits:
     """Units of one segment that a question's routes found.
 
     Attributes:
         units: (k,) positions in the index. routes: (k,) bits.
-        similarities: (k,) float32 from the int8 codes, or None without a vector. keywords: (k,) float64 BM25 scores.
+        similarities: (k,) float32, about, or None without a vector. keywords: (k,) float64 BM25 scores.
     """
 
-    def __init__(self, segment: Segment, index: SegmentIndex, units: NDArray[np.int64], routes: NDArray[np.int64]):
-        self.segment = segment
-        self.index = index
-        self.units = units
-        self.routes = routes
-        self.similarities: NDArray[np.float32] | None = None
-        self.keywords: NDArray[np.float64] = np.zeros(len(units))
+    index: SegmentIndex
+    units: NDArray[np.int64]
+    routes: NDArray[np.int64]
+    similarities: NDArray[np.float32] | None
+    keywords: NDArray[np.float64]
+
+
+def search_segments(parts: Sequence[tuple[Segment, SegmentIndex]], question: ColdQuestion) -> list[ColdHit]:
+    """Return the units that segments hold for a question, at most `limit` a route and language over all of them.
+
+    They are chosen by the question's vector in eight bits, and have the cosine of their own codes with the whole one.
+    """
+    found = [search_segment(segment, index, question) for segment, index in parts]
+    if not found:
+        return []
+    routes = np.concatenate([hits.routes for hits in found])
+    flags = np.concatenate([hits.index.flags[hits.units] for hits in found])
+    keywords = np.concatenate([hits.keywords for hits in found])
+    near = [hits.similarities for hits in found if hits.similarities is not None]
+    similarities = np.concatenate(near) if near else keywords
+    kept = np.zeros(len(routes), np.int64)
+    for route in (VECTOR, KEYWORD, ENTITY, TIME):
+        for language in question.languages if route == VECTOR else (0,):
+            rows = np.flatnonzero((routes & route != 0) & _of_language(flags, language))
+            _mark(kept, route, rows, keywords if route == KEYWORD else similarities, question.limit)
+    chosen: list[ColdHit] = []
+    first = 0
+    for hits in found:
+        chosen += _hits(hits, np.flatnonzero(kept[first : first + len(hits.units)]), question)
+        first += len(hits.units)
+    return chosen
+
+
+def _hits(hits: SegmentHits, rows: NDArray[np.int64], question: ColdQuestion) -> Iterator[ColdHit]:
+    index, units = hits.index, hits.units[rows]
+    cosines = None if question.vector is None else _cosines(index, units, question.vector).tolist()
+    for at, (row, unit) in enumerate(zip(rows.tolist(), units.tolist(), strict=True)):
+        yield ColdHit(
+            memory_id=UUID(bytes=index.memory_bytes(int(index.unit_memory[unit]))),
+            unit_id=UUID(bytes=index.unit_ids[unit].tobytes()),
+            occurred_at=moment_of(index.occurred[unit]),
+            speaker=int(index.speakers[unit]),
+            flags=int(index.flags[unit]),
+            routes=int(hits.routes[row]),
+            similarity=None if cosines is None else cosines[at],
+            keyword_score=float(hits.keywords[row]),
+        )
 
 
 def search_segment(segment: Segment, index: SegmentIndex, question: ColdQuestion) -> SegmentHits:
@@ -39,9 +83,8 @@ def search_segment(segment: Segment, index: SegmentIndex, question: ColdQuestion
     order = similarities if similarities is not None else keywords
     if similarities is not None:
         for language in question.languages:
-            said = index.flags & 12
-            of_language = live if language == 0 else live & ((said & language != 0) | (said == 0))
-            _mark(routes, VECTOR, np.flatnonzero(of_language), similarities, question.limit)
+            rows = np.flatnonzero(live & _of_language(index.flags, language))
+            _mark(routes, VECTOR, rows, similarities, question.limit)
     _mark(routes, KEYWORD, np.flatnonzero(live & (keywords > 0)), keywords, question.limit)
     if question.named:
         named = np.isin(index.memory_ids, _ids(question.named))[index.unit_memory]
@@ -52,10 +95,8 @@ def search_segment(segment: Segment, index: SegmentIndex, question: ColdQuestion
             told |= (index.occurred >= microseconds(start)) & (index.occurred < microseconds(end))
         _mark(routes, TIME, np.flatnonzero(live & told), order, question.limit)
     units = np.flatnonzero(routes)
-    hits = SegmentHits(segment, index, units, routes[units])
-    hits.similarities = None if similarities is None else similarities[units]
-    hits.keywords = keywords[units]
-    return hits
+    near = None if similarities is None else similarities[units]
+    return SegmentHits(index, units, routes[units], near, keywords[units])
 
 
 def _live(segment: Segment, index: SegmentIndex, question: ColdQuestion) -> NDArray[np.bool_]:
@@ -71,17 +112,27 @@ def _live(segment: Segment, index: SegmentIndex, question: ColdQuestion) -> NDAr
     return live
 
 
+def _of_language(flags: NDArray[np.int16], language: int) -> NDArray[np.bool_]:
+    """Return what is in a language's list, as in the tables: of Chinese what holds some, of English all else, and what
+    holds both in both."""
+    if language == 0:
+        return np.ones(len(flags), np.bool_)
+    chinese: NDArray[np.bool_] = flags & int(UnitFlag.CHINESE) != 0
+    return chinese if language == int(UnitFlag.CHINESE) else ~chinese | (flags & int(UnitFlag.ENGLISH) != 0)
+
+
 def _similarities(index: SegmentIndex, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    count = len(index.codes)
-    found = np.empty(count, np.float32)
-    wide = np.empty((_ROWS_AT_ONCE, index.dimension), np.float32)
-    for start in range(0, count, _ROWS_AT_ONCE):
-        end = min(start + _ROWS_AT_ONCE, count)
-        rows = wide[: end - start]
-        np.copyto(rows, index.codes[start:end])
-        np.dot(rows, vector, out=found[start:end])
-    found *= index.scales
-    return found
+    codes, scales = coded(vector.astype(np.float16)[None, :])
+    dots: NDArray[np.float64] = np.asarray(numkong.cdist(index.codes, codes, "dot"))[:, 0]
+    similarities: NDArray[np.float32] = dots.astype(np.float32) * (index.scales * scales[0])
+    return similarities
+
+
+def _cosines(index: SegmentIndex, units: NDArray[np.int64], vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    stored = decoded(index.codes[units], index.scales[units]).astype(np.float32)
+    norms = np.linalg.norm(stored, axis=1)
+    cosines: NDArray[np.float32] = (stored @ vector / np.where(norms > 0, norms, 1)).astype(np.float32)
+    return cosines
 
 
 def _keyword_scores(index: SegmentIndex, question: ColdQuestion) -> NDArray[np.float64]:

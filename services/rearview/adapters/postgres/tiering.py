@@ -120,7 +120,7 @@ class PostgresTiering:
                 await detach(connection, tenant_id, namespace_id, sessions, moved)
                 for ordinal in await search_generations(connection):
                     units = load_queries("tier_units", ordinal)
-                    for name in ("warm_from_fresh", "warm_from_main"):
+                    for name in ("warm_from_fresh", "copied", "warm_from_main", "not_copied"):
                         await connection.execute(units[name], {**place, "memory_ids": moved})
                 await connection.execute(
                     _SQL["set_tier"], {**place, "memory_ids": moved, "tier": int(Tier.WARM), "now": now}

@@ -1,4 +1,4 @@
-"""Vectors out of the table with the vector index, and what changed in it."""
+"""Vectors out of the tables of hot and of warm units, fresh ones apart, and what changed in those."""
 
 from collections.abc import Sequence
 from uuid import UUID

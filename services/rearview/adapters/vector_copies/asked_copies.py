@@ -31,7 +31,7 @@ _LARGEST_SHARE = 0.5
 _LONGEST_UNREAD_SECONDS = 600.0  # a third of the time for which changes are kept
 _LOOKS_WHILE_IDLE = 20
 _PAUSE_SECONDS = 30.0
-_MOST_DISCARDED = 0.25
+_MOST_DISCARDED = 0.5
 _INLINE_UNITS = 20_000
 _FIRST = UUID(int=0)
 

@@ -73,7 +73,7 @@ class VectorList:
         return replace(self, blocks=tuple(blocks))
 
     def discarding(self, ids: NDArray[np.uint8]) -> "VectorList":
-        """Return it without some units, (n, 16); those that it has not are let be."""
+        """Return it without some units, (n, 16); what it has not is let be, and a block goes of which nothing is left."""
         gone = {one.tobytes() for one in ids}
         if not gone or not self.blocks:
             return self
@@ -88,6 +88,9 @@ class VectorList:
                 offsets[rows] = -np.inf
                 block = replace(block, offsets=offsets)
                 discarded += len(rows)
+                if not np.isfinite(offsets).any():
+                    discarded -= len(block)
+                    continue
             blocks.append(block)
         return replace(self, blocks=tuple(blocks), discarded=discarded)
 

@@ -217,8 +217,14 @@ SELECT g.ordinal, g.generation_id, g.dimension, g.card FROM model_generation g W
 
 -- name: nearest
 -- The vector route alone, as recall asks it or exact: what the index, or a copy, finds of what there is. A list for each language.
-SELECT r.list, r.unit_id, r.exact
-FROM rearview_vector_route_{generation}(
-  %(tenant)s, %(namespace)s, %(vector)s::halfvec, %(unit_states)s::int2[], NULL, %(limit)s::int, %(exact)s::boolean,
-  %(near_chinese)s::uuid[], %(near_other)s::uuid[], %(near_since)s::text::xid8) r
-ORDER BY r.list, r.distance;
+SELECT n.list, n.unit_id, n.exact
+FROM (SELECT r.*, row_number() OVER (PARTITION BY r.list ORDER BY r.distance) AS position FROM (
+  SELECT v.list, v.unit_id, v.exact, v.distance FROM rearview_vector_route_{generation}(
+    %(tenant)s, %(namespace)s, %(vector)s::halfvec, %(unit_states)s::int2[], NULL, %(limit)s::int, %(exact)s::boolean,
+    %(near_chinese)s::uuid[], %(near_other)s::uuid[], %(near_since)s::text::xid8) v
+  UNION ALL
+  SELECT w.list, w.unit_id, w.exact, w.distance FROM rearview_warm_vector_route_{generation}(
+    %(tenant)s, %(namespace)s, %(vector)s::halfvec, %(unit_states)s::int2[], NULL, %(limit)s::int, %(exact)s::boolean,
+    %(near_chinese)s::uuid[], %(near_other)s::uuid[], %(near_since)s::text::xid8) w) r) n
+WHERE n.position <= %(limit)s::int
+ORDER BY n.list, n.position;

@@ -1,7 +1,10 @@
 -- The warm part of recall: as `search` in recall.sql, from the table without a vector index.
 
 -- name: search
-WITH allowed AS MATERIALIZED (
+-- A namespace without warm units costs one look at an index.
+WITH here AS MATERIALIZED (
+  SELECT FROM search_unit_warm_{generation} w WHERE w.tenant_id = %(tenant)s AND w.namespace_id = %(namespace)s LIMIT 1),
+allowed AS MATERIALIZED (
   SELECT CASE WHEN %(restricted)s::boolean THEN ARRAY(
     SELECT m.memory_id FROM memory m
     WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.tier = 2
@@ -26,17 +29,44 @@ query AS MATERIALIZED (
   SELECT rearview_query_weights(%(tenant)s, %(namespace)s, %(route_keywords)s::int4[], %(route_counts)s::float8[]) AS weights,
          CASE WHEN %(restricted)s::boolean THEN %(route_keywords)s::int4[]
               ELSE rearview_rarest_terms(%(tenant)s, %(namespace)s, %(route_keywords)s::int4[], %(candidate_budget)s::bigint) END AS terms),
+by_vector AS MATERIALIZED (
+  SELECT r.unit_id, r.exact FROM here CROSS JOIN LATERAL rearview_warm_vector_route_{generation}(
+    %(tenant)s, %(namespace)s, %(vector)s::halfvec, %(unit_states)s::int2[], (SELECT ids FROM allowed), %(limit)s::int,
+    false, %(near_chinese)s::uuid[], %(near_other)s::uuid[], %(near_since)s::text::xid8) r),
+by_keyword AS MATERIALIZED (
+  SELECT r.unit_id FROM here CROSS JOIN LATERAL rearview_warm_keyword_route_{generation}(
+    %(tenant)s, %(namespace)s, (SELECT weights FROM query), (SELECT terms FROM query), %(unit_states)s::int2[],
+    (SELECT ids FROM allowed), %(limit)s::int) r
+  WHERE cardinality(%(route_keywords)s::int4[]) > 0),
+by_entity AS MATERIALIZED (
+  SELECT u.unit_id
+  FROM here CROSS JOIN LATERAL rearview_memories_by_entity(
+    %(tenant)s, %(namespace)s, %(entities)s::text[], %(memory_states)s::int2[], %(limit)s::int) m
+  JOIN search_unit_warm_{generation} u ON u.tenant_id = %(tenant)s AND u.namespace_id = %(namespace)s
+    AND u.memory_id = m.memory_id AND u.state = ANY (%(unit_states)s::int2[])
+  WHERE cardinality(%(entities)s::text[]) > 0
+    AND ((SELECT ids FROM allowed) IS NULL OR m.memory_id = ANY ((SELECT ids FROM allowed)::uuid[]))
+  ORDER BY m.shared DESC, u.embedding <=> %(vector)s::halfvec, u.sv <#> (SELECT weights FROM query), u.occurred_at DESC
+  LIMIT %(limit)s::int),
+by_time AS MATERIALIZED (
+  SELECT u.unit_id
+  FROM here CROSS JOIN unnest(%(range_starts)s::timestamptz[], %(range_ends)s::timestamptz[]) AS r (starts, ends)
+  CROSS JOIN LATERAL (
+    SELECT w.unit_id, w.memory_id, w.embedding, w.sv, w.occurred_at FROM search_unit_warm_{generation} w
+    WHERE w.tenant_id = %(tenant)s AND w.namespace_id = %(namespace)s AND w.occurred_at >= r.starts
+      AND w.occurred_at < r.ends AND w.state = ANY (%(unit_states)s::int2[])
+    ORDER BY w.occurred_at DESC LIMIT %(scan_limit)s::int) u
+  WHERE (SELECT ids FROM allowed) IS NULL OR u.memory_id = ANY ((SELECT ids FROM allowed)::uuid[])
+  ORDER BY u.embedding <=> %(vector)s::halfvec, u.sv <#> (SELECT weights FROM query), u.occurred_at DESC
+  LIMIT %(limit)s::int),
 found AS MATERIALIZED (
-  SELECT r.unit_id, r.routes FROM rearview_warm_routes_{generation}(
-    %(tenant)s, %(namespace)s, %(vector)s::halfvec, (SELECT weights FROM query), (SELECT terms FROM query),
-    %(unit_states)s::int2[], (SELECT ids FROM allowed),
-    CASE WHEN cardinality(%(entities)s::text[]) > 0 AND EXISTS (
-      SELECT FROM search_unit_warm_{generation} w WHERE w.tenant_id = %(tenant)s AND w.namespace_id = %(namespace)s) THEN ARRAY(
-      SELECT e.memory_id FROM rearview_memories_by_entity(
-        %(tenant)s, %(namespace)s, %(entities)s::text[], %(memory_states)s::int2[], %(limit)s::int) e) END,
-    %(range_starts)s::timestamptz[], %(range_ends)s::timestamptz[], %(scan_limit)s::int, %(limit)s::int) r)
-SELECT u.unit_id, u.memory_id, extract(epoch FROM u.occurred_at)::float8, u.speaker, u.flags, f.routes,
-       CASE WHEN f.routes & 1 <> 0 THEN true END AS exact,
+  SELECT x.unit_id, bit_or(x.route) AS routes, bool_and(x.exact) AS exact
+  FROM (SELECT v.unit_id, 1 AS route, v.exact FROM by_vector v
+        UNION ALL SELECT k.unit_id, 2, NULL FROM by_keyword k
+        UNION ALL SELECT e.unit_id, 4, NULL FROM by_entity e
+        UNION ALL SELECT t.unit_id, 8, NULL FROM by_time t) x
+  GROUP BY x.unit_id)
+SELECT u.unit_id, u.memory_id, extract(epoch FROM u.occurred_at)::float8, u.speaker, u.flags, f.routes, f.exact,
        1 - (u.embedding <=> %(vector)s::halfvec) AS similarity, -(u.sv <#> q.weights) AS keyword_score,
        m.type, m.intensity, m.pinned, m.priority,
        extract(epoch FROM greatest(least(m.occurred_at, m.created_at), s.last_accessed_at))::float8 AS used_at, coalesce(s.access_count, 0) AS access_count,

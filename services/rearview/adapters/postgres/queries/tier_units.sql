@@ -11,6 +11,10 @@ INSERT INTO search_unit_warm_{generation} (tenant_id, namespace_id, unit_id, mem
                                            type, created_at, embedding, sv)
 SELECT tenant_id, namespace_id, unit_id, memory_id, occurred_at, speaker, flags, state, type, created_at, embedding, sv FROM gone
 
+-- What moves from one table that copies hold to the other changes no copy.
+-- name: copied
+SELECT set_config('app.moving_units', 'on', true)
+
 -- name: warm_from_main
 WITH gone AS (
   DELETE FROM search_unit_{generation} f
@@ -20,6 +24,9 @@ WITH gone AS (
 INSERT INTO search_unit_warm_{generation} (tenant_id, namespace_id, unit_id, memory_id, occurred_at, speaker, flags, state,
                                            type, created_at, embedding, sv)
 SELECT tenant_id, namespace_id, unit_id, memory_id, occurred_at, speaker, flags, state, type, created_at, embedding, sv FROM gone
+
+-- name: not_copied
+SELECT set_config('app.moving_units', '', true)
 
 -- name: fresh_from_warm
 WITH gone AS (

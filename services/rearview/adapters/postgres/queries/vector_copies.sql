@@ -6,10 +6,17 @@
 SELECT pg_snapshot_xmin(pg_current_snapshot())::text;
 
 -- name: page
+-- A unit that moves on between two pages is in one of the tables, or in none that a copy holds.
 SELECT string_agg(uuid_send(u.unit_id), ''), string_agg(int2send(u.flags), ''), string_agg(halfvec_send(u.embedding), '')
-FROM (SELECT h.unit_id, h.flags, h.embedding FROM search_unit_{generation} h
-      WHERE h.tenant_id = %(tenant)s AND h.namespace_id = %(namespace)s AND h.unit_id > %(after)s AND h.state = 0
-      ORDER BY h.unit_id LIMIT %(limit)s::int) u;
+FROM (
+  (SELECT h.unit_id, h.flags, h.embedding FROM search_unit_{generation} h
+   WHERE h.tenant_id = %(tenant)s AND h.namespace_id = %(namespace)s AND h.unit_id > %(after)s AND h.state = 0
+   ORDER BY h.unit_id LIMIT %(limit)s::int)
+  UNION ALL
+  (SELECT w.unit_id, w.flags, w.embedding FROM search_unit_warm_{generation} w
+   WHERE w.tenant_id = %(tenant)s AND w.namespace_id = %(namespace)s AND w.unit_id > %(after)s AND w.state = 0
+   ORDER BY w.unit_id LIMIT %(limit)s::int)
+  ORDER BY unit_id LIMIT %(limit)s::int) u;
 
 -- name: changed
 SELECT DISTINCT u.unit_id FROM unit_change c CROSS JOIN LATERAL unnest(c.unit_ids) AS u (unit_id)
@@ -18,5 +25,9 @@ WHERE c.tenant_id = %(tenant)s AND c.namespace_id = %(namespace)s AND c.ordinal 
 
 -- name: units
 SELECT string_agg(uuid_send(u.unit_id), ''), string_agg(int2send(u.flags), ''), string_agg(halfvec_send(u.embedding), '')
-FROM search_unit_{generation} u
-WHERE u.tenant_id = %(tenant)s AND u.namespace_id = %(namespace)s AND u.unit_id = ANY (%(units)s) AND u.state = 0;
+FROM (
+  SELECT h.unit_id, h.flags, h.embedding FROM search_unit_{generation} h
+  WHERE h.tenant_id = %(tenant)s AND h.namespace_id = %(namespace)s AND h.unit_id = ANY (%(units)s) AND h.state = 0
+  UNION ALL
+  SELECT w.unit_id, w.flags, w.embedding FROM search_unit_warm_{generation} w
+  WHERE w.tenant_id = %(tenant)s AND w.namespace_id = %(namespace)s AND w.unit_id = ANY (%(units)s) AND w.state = 0) u;
