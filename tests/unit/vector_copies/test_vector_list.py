@@ -68,6 +68,16 @@ def test_what_is_discarded_is_not_found_and_an_older_list_has_it_still() -> None
     assert len(again) == len(whole)
 
 
+def test_a_block_of_which_nothing_is_left_takes_no_room() -> None:
+    ids, vectors = some(2 * BLOCK_ROWS + 1_000)
+    whole = VectorList(DIMENSION).adding(ids, vectors)
+    less = whole.discarding(ids[: BLOCK_ROWS + 50])
+    assert (len(less.blocks), less.discarded, len(less)) == (2, 50, BLOCK_ROWS + 950)
+    query = some(1, seed=3)[1][0]
+    assert names(less.nearest(query, len(ids))) == names(ids[BLOCK_ROWS + 50 :])
+    assert len(less.discarding(ids).blocks) == 0
+
+
 def test_nothing_and_vectors_that_are_all_zero() -> None:
     empty = VectorList(DIMENSION)
     query = some(1)[1][0]

@@ -73,7 +73,7 @@ class VectorList:
         return replace(self, blocks=tuple(blocks))
 
     def discarding(self, ids: NDArray[np.uint8]) -> "VectorList":
-        """Return it without some units, (n, 16); what it has not is let be, and a block goes of which nothing is left."""
+        """Return it without some units, (n, 16); what it has not is let be. A block goes of which nothing is left."""
         gone = {one.tobytes() for one in ids}
         if not gone or not self.blocks:
             return self
