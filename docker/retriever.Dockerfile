@@ -1,4 +1,4 @@
-# Finds and explains. `--build-arg EXTRAS="server language vectors models"` adds torch, for cross-encoders.
+# Finds and explains. `--build-arg EXTRAS="server language models"` adds torch, for cross-encoders.
 ARG PYTHON=docker.io/library/python:3.11-slim-bookworm@sha256:a36c24f9cbdf4fd0f52d67f0823eeac19c2028c637cecc392d97f980d4fec56b
 
 # hadolint ignore=DL3006
@@ -7,7 +7,7 @@ WORKDIR /source
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 RUN python -m venv /opt/rearview
 COPY pyproject.toml constraints.txt docker/requirements.py docker/sbom.py ./
-ARG EXTRAS="server language vectors"
+ARG EXTRAS="server language"
 # hadolint ignore=SC2086
 RUN python requirements.py ${EXTRAS} > requirements.txt \
  && /opt/rearview/bin/pip install --constraint constraints.txt --requirement requirements.txt \

@@ -31,4 +31,5 @@ class PostgresAccessCounts:
                 },
             )
             row = await cursor.fetchone()
+            await connection.execute(_SQL["analyze"])
         return int(row[0]) if row else 0

@@ -126,6 +126,8 @@ class PostgresTiering:
                     _SQL["set_tier"], {**place, "memory_ids": moved, "tier": int(Tier.WARM), "now": now}
                 )
                 await _audit(connection, lease, "memory.tier", now, f"hot_to_warm={len(moved)}")
+                for ordinal in await search_generations(connection):
+                    await connection.execute(load_queries("tier_units", ordinal)["analyze_warm"])
         return len(moved)
 
     async def segment_parts(self, lease: Lease, memory_ids: Collection[UUID]) -> list[list[UUID]]:

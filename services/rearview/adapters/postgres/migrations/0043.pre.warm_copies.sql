@@ -180,6 +180,24 @@ BEGIN
 END $create$;
 REVOKE ALL ON FUNCTION rearview_copy_warm_units(smallint) FROM PUBLIC, rearview_service;
 
+-- Plans are kept while their tables grow. One that was made for a table of a few rows reads a whole namespace for each row
+-- that it joins; new statistics have it made again, and the database's own rounds look for what lacks them once a minute.
+CREATE FUNCTION rearview_analyze_grown(p_table text) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE v_table regclass; v_pages int;
+BEGIN
+  SELECT c.oid::regclass, c.relpages INTO v_table, v_pages FROM pg_class c
+  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname = p_table
+    AND (c.relname = 'memory_stats' OR c.relname ~ '^search_unit_warm_[0-9]+$');
+  IF v_table IS NULL OR pg_relation_size(v_table) <= (2 * greatest(v_pages, 0) + 8) * current_setting('block_size')::bigint THEN
+    RETURN false;
+  END IF;
+  EXECUTE format('ANALYZE (SKIP_LOCKED) %s', v_table);
+  RETURN true;
+END $$;
+REVOKE ALL ON FUNCTION rearview_analyze_grown(text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION rearview_analyze_grown(text) TO rearview_service;
+
 -- As in 0041, and with copies of warm units.
 CREATE OR REPLACE FUNCTION rearview_register_generation(p_generation_id text, p_model text, p_dimension int, p_card jsonb)
 RETURNS smallint LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$

@@ -5,6 +5,9 @@ INSERT INTO access_drain AS d (tenant_id, number) VALUES (%(tenant_id)s, %(numbe
 ON CONFLICT (tenant_id) DO UPDATE SET number = excluded.number WHERE d.number < excluded.number
 RETURNING number
 
+-- name: analyze
+SELECT rearview_analyze_grown('memory_stats')
+
 -- Ordered, so that two transactions never wait for each other. What was purged meanwhile is passed over, also when it is
 -- being purged right now: without the lock, its row would be seen until the purge commits, and be left without a memory.
 -- name: add

@@ -28,6 +28,9 @@ SELECT tenant_id, namespace_id, unit_id, memory_id, occurred_at, speaker, flags,
 -- name: not_copied
 SELECT set_config('app.moving_units', '', true)
 
+-- name: analyze_warm
+SELECT rearview_analyze_grown('search_unit_warm_{generation}')
+
 -- name: fresh_from_warm
 WITH gone AS (
   DELETE FROM search_unit_warm_{generation} f

@@ -35,13 +35,14 @@ WHERE tenant_id = %(tenant_id)s AND deleted_at IS NULL
   AND (%(namespace_id)s::uuid IS NULL OR namespace_id = %(namespace_id)s::uuid)
 ORDER BY namespace_id
 
--- Unused for so long and not held in the hot tier.
+-- Unused for so long and not held in the hot tier. Their use is looked up, not joined: a join that was planned for few rows
+-- reads the whole namespace's for each.
 -- name: unused
 SELECT m.memory_id FROM memory m
-LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
 WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.tier = %(tier)s AND m.tier < 3 AND m.state <> 4
   AND NOT m.pinned AND m.priority < %(floor)s::real AND m.updated_at <= %(cutoff)s
-  AND coalesce(s.last_accessed_at, '-infinity') <= %(cutoff)s
+  AND coalesce((SELECT s.last_accessed_at FROM memory_stats s
+                WHERE s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id), '-infinity') <= %(cutoff)s
 ORDER BY m.updated_at, m.memory_id LIMIT %(limit)s
 
 -- name: hot_count
