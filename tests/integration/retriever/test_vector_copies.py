@@ -237,6 +237,45 @@ async def test_a_copy_of_another_database_is_not_believed(library: Library, read
         assert {row[2] for row in answer} == {True}
 
 
+async def test_moves_to_the_warm_table_are_no_changes_and_what_goes_need_not_be_compared(
+    library: Library, reading: Database
+) -> None:
+    shelf = Shelf(library, seed=9)
+    shelf.add(2 * UNITS, shelf.main)
+    shelf.count()
+    source = PostgresVectorSource(reading)
+    async with AskedCopies(source, capacity_bytes=10_000_000) as copies:
+        await with_copy(copies, shelf)
+        since, _ = await source.changes(shelf.place, "3", 10)
+        shelf.make_warm(shelf.main, 2 * UNITS)
+        assert (await source.changes(shelf.place, since, 10))[1] == []
+        found, true = await by_copy_and_exact(reading, shelf, copies)
+        assert found == true
+        shelf.change(f"DELETE FROM {shelf.warm}", shelf.some(shelf.warm, UNITS // 2))
+        assert len((await source.changes(shelf.place, since, UNITS))[1]) == UNITS // 2
+        found, true = await by_copy_and_exact(reading, shelf, copies)
+        assert found == true
+
+
+async def test_statistics_are_made_anew_when_a_table_has_grown(library: Library, reading: Database) -> None:
+    shelf = Shelf(library, seed=10)
+    analyze = load_queries("tier_units", shelf.place.ordinal)["analyze_warm"]
+
+    async def analyzed() -> bool:
+        rows = await reading.rows(shelf.place.tenant_id, analyze, {}, timeout_seconds=60)
+        return bool(rows[0][0])
+
+    await analyzed()
+    shelf.add(UNITS, shelf.main)
+    shelf.make_warm(shelf.main, UNITS)
+    assert [await analyzed(), await analyzed()] == [True, False]
+    for table in ("memory", "search_unit_warm_1; DROP TABLE memory", "nothing"):
+        answer = await reading.rows(
+            shelf.place.tenant_id, "SELECT rearview_analyze_grown(%(table)s)", {"table": table}, timeout_seconds=60
+        )
+        assert answer[0][0] is False
+
+
 async def test_copies_stay_within_their_bound_and_the_one_asked_longest_ago_goes_first(
     library: Library, reading: Database, database: DatabaseUrls
 ) -> None:

@@ -120,14 +120,12 @@ class PostgresTiering:
                 await detach(connection, tenant_id, namespace_id, sessions, moved)
                 for ordinal in await search_generations(connection):
                     units = load_queries("tier_units", ordinal)
-                    for name in ("warm_from_fresh", "copied", "warm_from_main", "not_copied"):
+                    for name in ("warm_from_fresh", "copied", "warm_from_main", "not_copied", "analyze_warm"):
                         await connection.execute(units[name], {**place, "memory_ids": moved})
                 await connection.execute(
                     _SQL["set_tier"], {**place, "memory_ids": moved, "tier": int(Tier.WARM), "now": now}
                 )
                 await _audit(connection, lease, "memory.tier", now, f"hot_to_warm={len(moved)}")
-                for ordinal in await search_generations(connection):
-                    await connection.execute(load_queries("tier_units", ordinal)["analyze_warm"])
         return len(moved)
 
     async def segment_parts(self, lease: Lease, memory_ids: Collection[UUID]) -> list[list[UUID]]:
