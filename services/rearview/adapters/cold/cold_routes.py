@@ -46,22 +46,25 @@ class SegmentRoutes:
         parameters = search_parameters(search)
         allowed: frozenset[UUID] | None = None
         named: frozenset[UUID] = frozenset()
-        if parameters["restricted"] or search.entity_keys:
-            async with self._database.transaction(tenant_id, timeout_seconds=timeout_seconds) as connection:
-                if parameters["restricted"]:
-                    rows = await (await connection.execute(_SQL["allowed"], parameters)).fetchall()
-                    allowed = frozenset(row[0] for row in rows)
-                if search.entity_keys:
-                    rows = await (await connection.execute(_SQL["named"], parameters)).fetchall()
-                    named = frozenset(row[0] for row in rows)
+        if parameters["restricted"]:
+            allowed = frozenset(await self._ids(tenant_id, "allowed", parameters, timeout_seconds))
+        if search.entity_keys:
+            named = frozenset(await self._ids(tenant_id, "named", parameters, timeout_seconds))
         hits = await self._reader.search(segments, _question(search, found, allowed, named))
         ids = sorted({hit.memory_id for hit in hits})
         if not ids:
             return NO_UNITS
-        async with self._database.transaction(tenant_id, timeout_seconds=timeout_seconds) as connection:
-            rows = await (await connection.execute(_SQL["standing"], {**parameters, "memories": ids})).fetchall()
+        rows = await self._database.rows(
+            tenant_id, _SQL["standing"], {**parameters, "memories": ids}, timeout_seconds=timeout_seconds
+        )
         standing = {row[0]: row for row in rows}
         return FoundUnits.of_rows([_row(hit, standing[hit.memory_id]) for hit in hits if hit.memory_id in standing])
+
+    async def _ids(
+        self, tenant_id: UUID, statement: str, parameters: Mapping[str, Any], timeout_seconds: float
+    ) -> list[UUID]:
+        rows = await self._database.rows(tenant_id, _SQL[statement], parameters, timeout_seconds=timeout_seconds)
+        return [row[0] for row in rows]
 
 
 def _question(search: Search, found: Found, allowed: frozenset[UUID] | None, named: frozenset[UUID]) -> ColdQuestion:

@@ -207,8 +207,7 @@ class PostgresTiering:
     async def pointers(self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID]) -> list[ColdPointer]:
         """Return where cold memories are; see `TierStore.pointers`."""
         place = {**_place(tenant_id, namespace_id), "memory_ids": list(memory_ids)}
-        async with self._transaction(tenant_id) as connection:
-            rows = await (await connection.execute(_SQL["pointers"], place)).fetchall()
+        rows = await self._database.rows(tenant_id, _SQL["pointers"], place, timeout_seconds=self._timeout_seconds)
         return [pointer_of(row) for row in rows]
 
     async def restore(

@@ -47,6 +47,9 @@ class RedisConnection:
         self._closed_until_trial = 0.0
         self._max_connections = max_connections
         self._under_way = 0
+        self._closing = False
+        self._idle = asyncio.Event()
+        self._idle.set()
         pool = BlockingConnectionPool.from_url(
             url,
             max_connections=max_connections,
@@ -65,6 +68,9 @@ class RedisConnection:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        # A call that lost its connection under way would open another one, which nobody would close.
+        self._closing = True
+        await self._idle.wait()
         await self._client.aclose()
         await self._client.connection_pool.disconnect()
 
@@ -72,14 +78,17 @@ class RedisConnection:
         """Return what the operation returns.
 
         Raises:
-            Unavailable: Redis does not answer in time, or did not a moment ago.
+            Unavailable: Redis does not answer in time, or did not a moment ago, or this is closed.
         """
+        if self._closing:
+            raise _unavailable()
         if self._failures >= self._failures_to_open:
             if self._monotonic() < self._closed_until_trial:
                 raise _unavailable()
             # This call is the trial; the others go on failing fast until it has ended.
             self._closed_until_trial = self._monotonic() + self._open_seconds
         self._under_way += 1
+        self._idle.clear()
         try:
             with child_span(f"redis {name_of(operation)}", db__system__name=_DEPENDENCY):
                 async with asyncio.timeout(2 * self._timeout_seconds):
@@ -91,6 +100,8 @@ class RedisConnection:
             raise _unavailable() from error
         finally:
             self._under_way -= 1
+            if not self._under_way:
+                self._idle.set()
         self._failures = 0
         return result
 
