@@ -3,17 +3,19 @@
 import asyncio
 
 import pytest
+import redis
 import redis.asyncio
 
 from rearview.adapters.redis.connection import RedisConnection
 from rearview.domain.errors import Unavailable
+from tests.support.client_steps import eventually
 
 NAME = "closing"
 
 
-async def names_of_clients(redis_url: str) -> list[str]:
-    async with redis.asyncio.Redis.from_url(redis_url, decode_responses=True) as client:
-        return [each["name"] for each in await client.client_list()]
+def names_of_clients(redis_url: str) -> list[str]:
+    with redis.Redis.from_url(redis_url, decode_responses=True) as client:
+        return [each["name"] for each in client.client_list()]
 
 
 async def waits(client: redis.asyncio.Redis) -> None:
@@ -24,11 +26,15 @@ async def test_a_call_under_way_ends_before_the_pool_is_closed_and_opens_no_othe
     url = f"{redis_url}{'&' if '?' in redis_url else '?'}client_name={NAME}"
     async with RedisConnection(url, timeout_seconds=1.0) as connection:
         calls = [asyncio.create_task(connection.call(waits)) for _ in range(3)]
-        while (await names_of_clients(redis_url)).count(NAME) < len(calls):
-            await asyncio.sleep(0.01)
+        await asyncio.to_thread(
+            eventually,
+            lambda: names_of_clients(redis_url).count(NAME),
+            lambda names: names == len(calls),
+            "a connection a call",
+        )
     assert all(call.done() for call in calls)
     await asyncio.gather(*calls)
-    assert NAME not in await names_of_clients(redis_url)
+    assert NAME not in names_of_clients(redis_url)
 
 
 async def test_nothing_is_asked_of_a_pool_that_is_closed(redis_url: str) -> None:
