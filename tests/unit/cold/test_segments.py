@@ -1,51 +1,24 @@
 """Segments: every bit comes back, damage is noticed, and a search finds what a search over everything finds."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 import numpy as np
 import pytest
 
 from rearview.adapters.cold.segment_files import SegmentFiles
-from rearview.adapters.cold.segment_format import SegmentDamaged, SegmentIndex, decode_segment, encode_segment
+from rearview.adapters.cold.segment_format import (
+    STRETCH_BYTES,
+    SegmentDamaged,
+    SegmentIndex,
+    decode_segment,
+    encode_segment,
+)
 from rearview.adapters.cold.segment_search import ENTITY, KEYWORD, TIME, VECTOR, search_segment, search_segments
-from rearview.domain.cold import ColdMemory, ColdQuestion, ColdUnit, Segment
+from rearview.domain.cold import ColdQuestion, Segment
 from rearview.domain.stored_vector import stored_vector
-
-DIMENSION = 48
-START = datetime(2024, 1, 1, tzinfo=UTC)
-
-
-def memories(count: int, *, units: int = 1, seed: int = 1) -> list[ColdMemory]:
-    random = np.random.default_rng(seed)
-
-    def unit(at: int, part: int) -> ColdUnit:
-        vector = random.standard_normal(DIMENSION)
-        terms = np.unique(random.integers(1, 300, 12)).astype(np.int32)
-        return ColdUnit(
-            unit_id=UUID(int=at * 100 + part + 1),
-            occurred_at=START + timedelta(hours=at, microseconds=part),
-            speaker=at % 5,
-            flags=(4, 8, 12, 0)[at % 4],
-            type=3,
-            embedding=(vector / np.linalg.norm(vector)).astype(np.float16),
-            terms=terms,
-            weights=random.random(len(terms)).astype(np.float32),
-        )
-
-    return [
-        ColdMemory(
-            memory_id=UUID(int=(at + 1) << 64),
-            content=f"记忆 {at}: the key is in drawer {at}, 😀\n",
-            metadata='{"n": 1.10}',
-            entities="[]",
-            first=START + timedelta(hours=at),
-            last=START + timedelta(hours=at),
-            units=tuple(unit(at, part) for part in range(units)),
-        )
-        for at in range(count)
-    ]
+from tests.support.cold_segments import DIMENSION, START, cold_memories
 
 
 def segment(count: int, dead: tuple[int, ...] = ()) -> Segment:
@@ -54,7 +27,7 @@ def segment(count: int, dead: tuple[int, ...] = ()) -> Segment:
 
 @pytest.mark.parametrize(("count", "units"), [(1, 1), (31, 1), (33, 3), (100, 2), (2, 0)])
 def test_every_bit_comes_back(count: int, units: int) -> None:
-    written = memories(count, units=units)
+    written = cold_memories(count, units=units)
     encoded = encode_segment(written, DIMENSION)
     read = decode_segment(encoded.data)
     assert [(m.memory_id, m.content, m.metadata, m.entities) for m in read] == [
@@ -71,19 +44,19 @@ def test_every_bit_comes_back(count: int, units: int) -> None:
 
 
 def test_the_same_memories_never_make_the_same_object() -> None:
-    written = memories(3)
+    written = cold_memories(3)
     assert encode_segment(written, DIMENSION).data != encode_segment(written, DIMENSION).data
 
 
 @pytest.mark.parametrize("cut", [0, 5, 40, 400])
 def test_damage_is_noticed(cut: int) -> None:
-    data = encode_segment(memories(40), DIMENSION).data
+    data = encode_segment(cold_memories(40), DIMENSION).data
     with pytest.raises(SegmentDamaged):
         SegmentIndex(data[:cut])
 
 
 def test_a_search_finds_what_a_search_over_everything_finds() -> None:
-    written = memories(400)
+    written = cold_memories(400)
     encoded = encode_segment(written, DIMENSION)
     index = SegmentIndex(encoded.data[: encoded.index_bytes])
     random = np.random.default_rng(3)
@@ -122,7 +95,7 @@ def test_over_several_segments_the_best_of_each_language_come_with_their_exact_c
                 for unit in memory.units
             ),
         )
-        for memory in memories(600)
+        for memory in cold_memories(600)
     ]
     parts = [
         (segment(200), SegmentIndex(encode_segment(written[first : first + 200], DIMENSION).data))
@@ -151,7 +124,7 @@ def test_over_several_segments_the_best_of_each_language_come_with_their_exact_c
 
 
 def test_filters_entities_and_times_are_kept_to() -> None:
-    written = memories(50)
+    written = cold_memories(50)
     index = SegmentIndex(encode_segment(written, DIMENSION).data)
     vector = np.ones(DIMENSION, np.float32)
     allowed = frozenset(memory.memory_id for memory in written[10:20])
@@ -167,9 +140,9 @@ def test_filters_entities_and_times_are_kept_to() -> None:
 
 
 def test_copies_are_bounded_and_given_up_when_silent() -> None:
-    encoded = encode_segment(memories(40), DIMENSION)
+    encoded = encode_segment(cold_memories(40), DIMENSION)
     data, now = encoded.data[: encoded.index_bytes], [0.0]
-    files = SegmentFiles(index_bytes=2 * len(data), block_bytes=0, idle_seconds=60, monotonic_seconds=lambda: now[0])
+    files = SegmentFiles(index_bytes=2 * len(data), payload_bytes=0, idle_seconds=60, monotonic_seconds=lambda: now[0])
     ids = [UUID(int=at) for at in range(1, 4)]
     for segment_id in ids:
         files.keep_index(segment_id, data)
@@ -184,7 +157,7 @@ def test_copies_are_bounded_and_given_up_when_silent() -> None:
 
 
 def test_a_vector_as_it_is_stored_takes_a_byte_a_dimension() -> None:
-    plain = memories(320)
+    plain = cold_memories(320)
     stored = [
         replace(
             memory,
@@ -201,3 +174,16 @@ def test_a_vector_as_it_is_stored_takes_a_byte_a_dimension() -> None:
         for memory in decode_segment(encode_segment(stored, DIMENSION).data)
         for unit in memory.units
     ] == [unit.embedding.tobytes() for memory in stored for unit in memory.units]
+
+
+@pytest.mark.parametrize(
+    "sizes", [[10], [STRETCH_BYTES] * 3, [STRETCH_BYTES * 2, 5, 5], [5, STRETCH_BYTES * 2, 5], [7] * 40_000]
+)
+def test_stretches_are_runs_of_blocks_that_leave_nothing_out(sizes: list[int]) -> None:
+    index = SegmentIndex(encode_segment(cold_memories(1), DIMENSION).data)
+    index.block_offsets = [100, *(100 + int(total) for total in np.cumsum(sizes))]
+    step = max(len(sizes) // 100, 1)
+    runs = sorted({index.stretch_around(offset) for offset in index.block_offsets[:-1:step]})
+    assert runs[0][0] == 100
+    assert [start + size for start, size in runs] == [*(start for start, _ in runs[1:]), index.block_offsets[-1]]
+    assert all(size <= STRETCH_BYTES or size in sizes for _, size in runs)

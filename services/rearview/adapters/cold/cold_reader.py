@@ -1,8 +1,8 @@
-"""Reading cold segments: search over index parts, content by one ranged read of a payload block."""
+"""Reading cold segments: search over index parts, content by ranged reads of the payload."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Self
+from typing import NamedTuple, Self
 from uuid import UUID
 
 from rearview.adapters.cold.segment_files import SegmentFiles
@@ -14,6 +14,14 @@ from rearview.ports.cold_store import ColdObjects
 from rearview.ports.tiering import Restored
 
 
+class _Part(NamedTuple):
+    """Bytes of a segment that are on their way."""
+
+    segment_id: UUID
+    offset: int
+    size: int
+
+
 class ColdReader:
     """Searches and reads segments through bounded local copies of what was read last."""
 
@@ -21,7 +29,7 @@ class ColdReader:
         self._objects = objects
         self._files = files
         self._slots = asyncio.Semaphore(at_once)
-        self._reading: dict[tuple[UUID, int], asyncio.Task[SegmentIndex | PayloadBlock]] = {}
+        self._reading: dict[_Part, asyncio.Task[SegmentIndex | bytes]] = {}
 
     async def search(self, segments: Sequence[Segment], question: ColdQuestion) -> list[ColdHit]:
         """Return the units that the segments hold for a question, at most `limit` a route over all of them.
@@ -78,7 +86,7 @@ class ColdReader:
             data = await self._objects.get_range(segment.object_key, 0, segment.index_bytes)
             return await asyncio.to_thread(self._files.keep_index, segment.segment_id, data)
 
-        found = await self._once((segment.segment_id, -1), read)
+        found = await self._once(_Part(segment.segment_id, 0, segment.index_bytes), read)
         return found if isinstance(found, SegmentIndex) else None
 
     async def _block(self, segment_id: UUID, key: str, offset: int, size: int) -> PayloadBlock | None:
@@ -86,33 +94,54 @@ class ColdReader:
         if known is not None:
             return known
 
-        async def read() -> PayloadBlock:
-            data = await self._objects.get_range(key, offset, size)
-            return self._files.keep_block(segment_id, offset, data)
+        # Whoever searched will ask for its neighbours, too; a memory that is asked for by name comes alone.
+        index = self._files.index(segment_id)
+        begins, length = (offset, size) if index is None else index.stretch_around(offset)
+        data = self._files.stretch(segment_id, begins)
+        if data is None or len(data) < length:
 
-        found = await self._once((segment_id, offset), read)
-        return found if isinstance(found, PayloadBlock) else None
+            async def read() -> bytes:
+                return self._files.keep_stretch(segment_id, begins, await self._objects.get_range(key, begins, length))
+
+            found = await self._once(_Part(segment_id, begins, length), read)
+            if not isinstance(found, bytes):
+                return None
+            data = found
+        # Who read at the same time may have kept the block meanwhile.
+        return self._files.block(segment_id, offset) or self._kept_block(
+            segment_id, offset, data[offset - begins : offset - begins + size]
+        )
+
+    def _kept_block(self, segment_id: UUID, offset: int, data: bytes) -> PayloadBlock:
+        try:
+            return self._files.keep_block(segment_id, offset, data)
+        except SegmentDamaged as error:
+            raise _damaged() from error
 
     async def _once(
-        self, key: tuple[UUID, int], read: Callable[[], Awaitable[SegmentIndex | PayloadBlock]]
-    ) -> SegmentIndex | PayloadBlock | None:
+        self, part: _Part, read: Callable[[], Awaitable[SegmentIndex | bytes]]
+    ) -> SegmentIndex | bytes | None:
         """Read for all who ask at the same time; None when the object is gone: compacted or purged meanwhile."""
-        task = self._reading.get(key)
+        task = self._reading.get(part)
         if task is None:
 
-            async def bounded() -> SegmentIndex | PayloadBlock:
+            async def bounded() -> SegmentIndex | bytes:
                 async with self._slots:
                     return await read()
 
             task = asyncio.create_task(bounded())
-            self._reading[key] = task
-            task.add_done_callback(lambda done: (self._reading.pop(key, None), done.cancelled() or done.exception()))
+            self._reading[part] = task
+            task.add_done_callback(lambda done: (self._reading.pop(part, None), done.cancelled() or done.exception()))
         try:
             return await asyncio.shield(task)
         except NotFound:
             return None
         except SegmentDamaged as error:
-            raise Unavailable("a cold segment is damaged", dependency="object_storage") from error
+            raise _damaged() from error
+
+
+def _damaged() -> Unavailable:
+    return Unavailable("a cold segment is damaged", dependency="object_storage")
 
 
 def _may_hold(segment: Segment, question: ColdQuestion) -> bool:

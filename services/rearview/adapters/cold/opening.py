@@ -82,7 +82,7 @@ async def open_cold(
         files = SegmentFiles(
             folder=settings.cold_cache_dir,
             index_bytes=settings.cold_cache_bytes if keeps_copies else 0,
-            block_bytes=settings.cold_block_bytes if keeps_copies else 0,
+            payload_bytes=settings.cold_block_bytes if keeps_copies else 0,
             idle_seconds=settings.cold_idle_seconds,
         )
         store = PostgresTiering(database)

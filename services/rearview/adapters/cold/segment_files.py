@@ -1,4 +1,4 @@
-"""Parts of segments near at hand: index parts in files without a name, payload blocks in memory, both bounded."""
+"""Parts of segments near at hand: index parts in files without a name, payload in memory, both bounded."""
 
 import mmap
 import tempfile
@@ -14,21 +14,22 @@ from rearview.adapters.cold.segment_format import PayloadBlock, SegmentIndex
 
 @dataclass(slots=True)
 class _Kept:
-    value: SegmentIndex | PayloadBlock
+    value: SegmentIndex | PayloadBlock | bytes
     size_bytes: int
     used_at: float
 
 
 Key = tuple[UUID, int]
 INDEX = -1
-"""Stands for the index part; payload blocks are numbered by where they begin."""
+"""Stands for the index part; payload blocks are numbered by where they begin, stretches of them below it."""
 
 
 class SegmentFiles:
     """What was read of segments, the least recently used given up first, and everything once it falls silent.
 
     Index parts lie in files that have no name, so that they go with the process however it ends; they are mapped, and
-    take memory only while they are searched. Nothing is kept of segments that nobody asks for.
+    take memory only while they are searched. Of the payload, stretches are kept as they were read, and the blocks
+    in them that were asked for ready for use. Nothing is kept of segments that nobody asks for.
     """
 
     def __init__(
@@ -36,14 +37,14 @@ class SegmentFiles:
         *,
         folder: Path | None = None,
         index_bytes: int,
-        block_bytes: int,
+        payload_bytes: int,
         idle_seconds: float,
         monotonic_seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self._folder = folder
         self._idle_seconds = idle_seconds
         self._now = monotonic_seconds
-        self._limits = {True: index_bytes, False: block_bytes}
+        self._limits = {True: index_bytes, False: payload_bytes}
         self._kept: dict[bool, OrderedDict[Key, _Kept]] = {True: OrderedDict(), False: OrderedDict()}
         self._sizes = {True: 0, False: 0}
 
@@ -72,6 +73,16 @@ class SegmentFiles:
         self._keep(False, (segment_id, offset), block, block.size_bytes)
         return block
 
+    def stretch(self, segment_id: UUID, offset: int) -> bytes | None:
+        """Return the bytes of the payload from an offset on, as far as they were read at once, if they are at hand."""
+        found = self._find(False, (segment_id, INDEX - offset))
+        return found if isinstance(found, bytes) else None
+
+    def keep_stretch(self, segment_id: UUID, offset: int, data: bytes) -> bytes:
+        """Keep a stretch of the payload and return it."""
+        self._keep(False, (segment_id, INDEX - offset), data, len(data))
+        return data
+
     def segment_ids(self) -> frozenset[UUID]:
         """Return the segments of which anything is kept."""
         return frozenset(segment_id for kept in self._kept.values() for segment_id, _ in kept)
@@ -94,7 +105,7 @@ class SegmentFiles:
         """How many bytes are kept, in files and in memory."""
         return sum(self._sizes.values())
 
-    def _find(self, kind: bool, key: Key) -> SegmentIndex | PayloadBlock | None:
+    def _find(self, kind: bool, key: Key) -> SegmentIndex | PayloadBlock | bytes | None:
         found = self._kept[kind].get(key)
         if found is None:
             return None
@@ -102,7 +113,7 @@ class SegmentFiles:
         self._kept[kind].move_to_end(key)
         return found.value
 
-    def _keep(self, kind: bool, key: Key, value: SegmentIndex | PayloadBlock, size_bytes: int) -> None:
+    def _keep(self, kind: bool, key: Key, value: SegmentIndex | PayloadBlock | bytes, size_bytes: int) -> None:
         if key in self._kept[kind]:
             self._give_up(kind, key)
         self._kept[kind][key] = _Kept(value, size_bytes, self._now())

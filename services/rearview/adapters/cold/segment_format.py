@@ -27,6 +27,9 @@ from rearview.domain.stored_vector import coded, decoded
 
 MAGIC = b"RVCOLD01"
 BLOCK_MEMORIES = 32
+STRETCH_BYTES = 64 * 1024
+"""Payload blocks are read in stretches of so many bytes: a request costs more than what it carries."""
+
 ALIGNMENT = 64
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PREFIX = struct.Struct("<8sI")
@@ -164,6 +167,18 @@ class SegmentIndex:
         block = row // BLOCK_MEMORIES
         start = self.block_offsets[block]
         return start, self.block_offsets[block + 1] - start
+
+    def stretch_around(self, offset: int) -> tuple[int, int]:
+        """Return offset and size of the stretch that holds the block at `offset`: as many neighbours as fit into
+        STRETCH_BYTES, the same for each of them."""
+        first, *_, end = self.block_offsets
+        for begins, ends in pairwise(self.block_offsets):
+            if ends - first > STRETCH_BYTES:
+                if begins > offset:
+                    end = begins
+                    break
+                first = begins
+        return first, end - first
 
     def units_of(self, row: int) -> slice:
         """Return which units are a row's."""

@@ -1,0 +1,112 @@
+"""Payload of segments on a real object store: read in stretches by who searched, alone by who asks for one memory."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Sequence
+from itertools import pairwise
+from uuid import UUID
+
+import numpy as np
+import pytest
+
+from rearview.adapters.cold.cold_reader import ColdReader
+from rearview.adapters.cold.segment_files import SegmentFiles
+from rearview.adapters.cold.segment_format import (
+    BLOCK_MEMORIES,
+    STRETCH_BYTES,
+    EncodedSegment,
+    encode_segment,
+)
+from rearview.adapters.s3.objects import S3Objects
+from rearview.domain.cold import ColdMemory, ColdPointer, ColdQuestion, Segment
+from tests.support.cold_segments import DIMENSION, START, cold_memories
+from tests.support.stack import BucketAddress
+
+KEY = "segments/one"
+ID = UUID(int=7)
+
+
+class CountingObjects(S3Objects):
+    """The object store, and which parts were asked for."""
+
+    asked: list[tuple[int, int]]
+
+    async def get_range(self, key: str, offset: int, size: int) -> bytes:
+        self.asked.append((offset, size))
+        return await super().get_range(key, offset, size)
+
+
+@pytest.fixture
+async def objects(bucket: BucketAddress) -> AsyncIterator[CountingObjects]:
+    address = (bucket.endpoint, bucket.access_key, bucket.secret_key, bucket.bucket)
+    async with CountingObjects(*address, secure=False) as store:
+        store.asked = []
+        yield store
+
+
+def wordy(count: int) -> list[ColdMemory]:
+    """Memories whose texts do not compress."""
+    chance = random.Random(3)
+    return cold_memories(count, text=lambda at: f"记忆 {at}: {chance.randbytes(400).hex()}")
+
+
+def reader(objects: S3Objects, payload_bytes: int = 64 * 1024**2) -> ColdReader:
+    return ColdReader(objects, SegmentFiles(index_bytes=64 * 1024**2, payload_bytes=payload_bytes, idle_seconds=60))
+
+
+def pointers(encoded: EncodedSegment, memories: Sequence[ColdMemory]) -> list[ColdPointer]:
+    blocks = list(pairwise(encoded.block_offsets))
+    return [
+        ColdPointer(memory.memory_id, ID, row, KEY, start, end - start)
+        for row, memory in enumerate(memories)
+        for start, end in [blocks[row // BLOCK_MEMORIES]]
+    ]
+
+
+def segment(encoded: EncodedSegment) -> Segment:
+    size, index = len(encoded.data), encoded.index_bytes
+    return Segment(ID, KEY, 1, encoded.memories, encoded.units, index, size, START, START)
+
+
+async def test_who_searched_reads_stretches_and_each_once(objects: CountingObjects) -> None:
+    written = wordy(500)
+    encoded = encode_segment(written, DIMENSION)
+    await objects.put(KEY, encoded.data)
+    cold = reader(objects)
+    await cold.search([segment(encoded)], ColdQuestion(np.ones(DIMENSION, np.float32), {}))
+    wanted = pointers(encoded, written)
+    halves = await asyncio.gather(cold.contents(wanted[::2]), cold.contents(wanted[1::2]), cold.contents(wanted))
+    assert {i: c.content for half in halves for i, c in half.items()} == {m.memory_id: m.content for m in written}
+    stretches = objects.asked[1:]
+    assert len(stretches) == len(set(stretches))
+    assert 1 < len(stretches) < len(encoded.block_offsets) - 1
+    assert all(size <= STRETCH_BYTES for _, size in stretches)
+    assert sorted(stretches)[0][0] == encoded.index_bytes
+    assert sum(size for _, size in stretches) == len(encoded.data) - encoded.index_bytes
+
+
+async def test_one_memory_by_name_is_one_block_before_and_during_a_search(objects: CountingObjects) -> None:
+    written = wordy(200)
+    encoded = encode_segment(written, DIMENSION)
+    await objects.put(KEY, encoded.data)
+    cold, wanted = reader(objects), pointers(encoded, written)
+    alone = await cold.contents(wanted[:1])
+    assert objects.asked == [(wanted[0].offset, wanted[0].size)]
+    found = await asyncio.gather(
+        cold.contents(wanted[40:41]),
+        cold.search([segment(encoded)], ColdQuestion(np.ones(DIMENSION, np.float32), {})),
+        cold.contents(wanted[40:70]),
+    )
+    everything = await cold.contents(wanted)
+    assert {**alone, **found[0], **found[2], **everything} == everything
+    assert [everything[m.memory_id].content for m in written] == [m.content for m in written]
+
+
+async def test_without_room_for_payload_every_answer_is_the_same(objects: CountingObjects) -> None:
+    written = wordy(100)
+    encoded = encode_segment(written, DIMENSION)
+    await objects.put(KEY, encoded.data)
+    cold = reader(objects, payload_bytes=0)
+    await cold.search([segment(encoded)], ColdQuestion(np.ones(DIMENSION, np.float32), {}))
+    found = await cold.contents(pointers(encoded, written))
+    assert [found[m.memory_id].content for m in written] == [m.content for m in written]
