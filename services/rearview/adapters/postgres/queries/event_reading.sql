@@ -27,6 +27,7 @@ SELECT EXISTS (SELECT FROM session s
 SELECT s.session_id, s.started_at, s.last_event_at, s.ended_at, s.last_sequence, s.indexed_sequence
 FROM session s
 WHERE s.tenant_id = %(tenant)s AND s.namespace_id = %(namespace)s AND s.forgotten_at IS NULL
+  AND s.last_event_at <= coalesce(%(after_time)s::timestamptz, 'infinity')
   AND (%(after_time)s::timestamptz IS NULL OR s.last_event_at < %(after_time)s::timestamptz
        OR (s.last_event_at = %(after_time)s::timestamptz AND s.session_id > %(after_session)s::text))
 ORDER BY s.last_event_at DESC, s.session_id
