@@ -130,7 +130,7 @@ class ObjectStorageConfig(Settings):
         s3_seconds: how long one request may be without news.
         cold_cache_dir: where index parts of segments are kept; the system's temporary folder if unset.
         cold_cache_bytes: how much of that folder is used.
-        cold_block_bytes: how much memory payload blocks may take.
+        cold_block_bytes: how much memory their payload may take.
         cold_idle_seconds: what nobody used for so long is given up.
         cold_check_seconds: how often it is asked whether segments that are kept still exist.
     """

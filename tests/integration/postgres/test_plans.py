@@ -73,11 +73,12 @@ def fill(database: DatabaseUrls) -> list[UUID]:
     return [row[0] for row in rows]
 
 
+@pytest.mark.parametrize("name", ["pointers", "segments_of"])
 def test_where_cold_memories_are_is_read_of_those_alone(
-    database: DatabaseUrls, service: psycopg.Connection[Any]
+    database: DatabaseUrls, service: psycopg.Connection[Any], name: str
 ) -> None:
     place = {"tenant_id": PLACE["tenant"], "namespace_id": PLACE["namespace"], "memory_ids": [new_id()]}
-    planned = Planned(service, load_queries("tiering")["pointers"], place)
+    planned = Planned(service, load_queries("tiering")[name], place)
     ids = fill(database)
     assert planned.rows_read(memory_ids=ids[:WANTED]) <= 3 * WANTED
 

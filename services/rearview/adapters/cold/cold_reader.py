@@ -98,10 +98,11 @@ class ColdReader:
         index = self._files.index(segment_id)
         begins, length = (offset, size) if index is None else index.stretch_around(offset)
         data = self._files.stretch(segment_id, begins)
-        if data is None or len(data) < length:
+        if data is None:
 
             async def read() -> bytes:
-                return self._files.keep_stretch(segment_id, begins, await self._objects.get_range(key, begins, length))
+                payload = await self._objects.get_range(key, begins, length)
+                return payload if index is None else self._files.keep_stretch(segment_id, begins, payload)
 
             found = await self._once(_Part(segment_id, begins, length), read)
             if not isinstance(found, bytes):

@@ -74,7 +74,7 @@ class SegmentFiles:
         return block
 
     def stretch(self, segment_id: UUID, offset: int) -> bytes | None:
-        """Return the bytes of the payload from an offset on, as far as they were read at once, if they are at hand."""
+        """Return the stretch of the payload that begins at an offset, if it is at hand."""
         found = self._find(False, (segment_id, INDEX - offset))
         return found if isinstance(found, bytes) else None
 

@@ -71,7 +71,6 @@ chain AS (
 SELECT m.memory_id
 FROM memory m JOIN chain c ON c.memory_id = m.memory_id
 WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.state <> 4 AND (m.expires_at IS NULL OR m.expires_at > %(now)s::timestamptz)
-  AND m.created_at <= coalesce(%(after_created)s::timestamptz, 'infinity')
   AND (%(after_created)s::timestamptz IS NULL OR m.created_at < %(after_created)s::timestamptz
        OR (m.created_at = %(after_created)s::timestamptz AND m.memory_id > %(after_id)s::uuid))
 ORDER BY m.created_at DESC, m.memory_id
