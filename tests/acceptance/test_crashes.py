@@ -8,8 +8,11 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
 
 import psutil
+import psycopg
 import pytest
 
 from rearview.client import Client, Turn
@@ -221,6 +224,11 @@ def test_valkey_is_killed_during_a_stream_of_appends(stack: SupervisedStack, eve
     assert_nothing_was_lost_or_doubled(everyday, "trucks", appends)
 
 
+def waiting_for_locks(connection: psycopg.Connection[Any]) -> int:
+    rows = connection.execute("SELECT count(*) FROM pg_locks WHERE relation = 'session'::regclass AND NOT granted")
+    return int(rows.fetchall()[0][0])
+
+
 def test_postgresql_is_killed(stack: SupervisedStack, endpoints: Endpoints, everyday: Client) -> None:
     everyday.append_events("s", [Turn("user", "数据库重启之前说的话。")])
     parent = f"namespaces/{namespace_of(everyday)}"
@@ -228,7 +236,11 @@ def test_postgresql_is_killed(stack: SupervisedStack, endpoints: Endpoints, ever
     assert endpoints.admin_key is not None
     with wire_to(endpoints.gateway, bearer(endpoints.admin_key)) as wire, Calls(wire, parent) as calls:
         eventually(lambda: calls.succeeded, lambda count: count > 0, "a first answer")
-        pid = kill(stack, "postgres")
+        # A restart is quick, and who asks meanwhile may only wait longer: so all are held up in the database.
+        with closing(psycopg.connect(endpoints.postgres_owner_url)) as holder:
+            holder.execute("LOCK TABLE session IN ACCESS EXCLUSIVE MODE")
+            eventually(lambda: waiting_for_locks(holder), lambda count: count >= CALLERS, "callers to be held up")
+            pid = kill(stack, "postgres")
         stack.wait_until_replaced("postgres", pid)
         before = calls.succeeded
         eventually(lambda: calls.succeeded, lambda count: count > before + CALLERS, "answers after the return")
