@@ -15,3 +15,8 @@ def new_id(now_milliseconds: int | None = None) -> UUID:
     value = value & ~(0xF << 76) | 0x7 << 76
     value = value & ~(0x3 << 62) | 0x2 << 62
     return UUID(int=value)
+
+
+def made_at(resource_id: UUID) -> float:
+    """Return when an id of `new_id` was made, in Unix seconds; of any other id this says nothing."""
+    return (resource_id.int >> 80) / 1_000

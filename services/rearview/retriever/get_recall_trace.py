@@ -1,11 +1,18 @@
 """Reading the trace of a recall."""
 
+import asyncio
+import time
 from collections.abc import Collection
 from uuid import UUID
 
 from rearview.domain.errors import NotFound
+from rearview.domain.ids import made_at
 from rearview.domain.recall import RecallTrace
 from rearview.ports.recall_side_effects import RecallTraceStore
+
+YOUNG_SECONDS = 5.0
+PAUSES_SECONDS = (0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28)
+"""A trace is written after its recall was answered: one that is young and not there is looked for again."""
 
 
 class GetRecallTrace:
@@ -27,7 +34,7 @@ class GetRecallTrace:
             Unavailable: the store does not answer.
         """
         name = f"recallTraces/{trace_id}"
-        found = await self._traces.read(tenant_id, trace_id)
+        found = await self._find(tenant_id, trace_id)
         if found is None:
             raise NotFound(f"{name} does not exist", resource_name=name)
         recalled_by, namespace_ids, trace = found
@@ -35,3 +42,12 @@ class GetRecallTrace:
         if not own and not namespace_ids.issubset(readable_namespaces):
             raise NotFound(f"{name} does not exist", resource_name=name)
         return trace
+
+    async def _find(self, tenant_id: UUID, trace_id: UUID) -> tuple[str, frozenset[UUID], RecallTrace] | None:
+        found = await self._traces.read(tenant_id, trace_id)
+        for pause in PAUSES_SECONDS:
+            if found is not None or time.time() - made_at(trace_id) > YOUNG_SECONDS:
+                break
+            await asyncio.sleep(pause)
+            found = await self._traces.read(tenant_id, trace_id)
+        return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
@@ -13,6 +14,7 @@ from rearview.adapters.redis.connection import RedisConnection
 from rearview.adapters.redis.working_memory import RedisWorkingMemory
 from rearview.domain.embedding_errors import ModelUnavailable
 from rearview.domain.errors import DeadlineExceeded, EmbeddingGenerationMismatch, InvalidFields, NotFound, Unavailable
+from rearview.domain.ids import new_id
 from rearview.domain.recall import RecallQuery, Route
 from rearview.ports.clock import SystemClock
 from rearview.ports.reranker import RerankScores
@@ -216,6 +218,22 @@ async def test_trace_and_access_counts(bench: Bench, filled: Library) -> None:
     with pytest.raises(NotFound):
         await reading.get(scope.namespace_id, scope.principal, {scope.namespace_id}, recalled.trace_id)
     assert await reading.get(scope.tenant_id, scope.principal, set(), recalled.trace_id) == trace
+
+
+async def test_a_trace_that_is_not_written_yet_is_waited_for(bench: Bench, filled: Library) -> None:
+    scope = filled.scope
+    recalled = await bench.ask("预算是多少", scope)
+    await bench.recorder.settled()
+    stored = await bench.traces.read(scope.tenant_id, recalled.trace_id)
+    assert stored is not None
+    written_later = replace(stored[2], trace_id=new_id())
+    reading = asyncio.create_task(
+        GetRecallTrace(bench.traces).get(scope.tenant_id, scope.principal, set(), written_later.trace_id)
+    )
+    await asyncio.sleep(0.1)
+    assert not reading.done()
+    await bench.traces.write(scope.tenant_id, scope.principal, [scope.namespace_id], written_later)
+    assert await reading == written_later
 
 
 async def test_a_full_queue_drops_and_counts_and_the_answer_comes_all_the_same(bench: Bench, filled: Library) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -76,16 +75,7 @@ async def test_recall_and_its_trace(address: str, library: Library) -> None:
         assert answer.context.startswith("[相关记忆]")
         for hit in answer.hits:
             assert hit.citation in answer.context
-
-        async def trace() -> Any:
-            return await reader.GetRecallTrace(recall_pb2.GetRecallTraceRequest(name=answer.trace), timeout=20)
-
-        for _ in range(100):
-            try:
-                told = await trace()
-                break
-            except grpc.aio.AioRpcError:
-                await asyncio.sleep(0.02)
+        told = await reader.GetRecallTrace(recall_pb2.GetRecallTraceRequest(name=answer.trace), timeout=20)
         assert told.query == "我对什么过敏"
         assert [c.rank for c in told.candidates if c.rank] == list(range(1, len(answer.hits) + 1))
 
