@@ -5,10 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+import numpy as np
+
 from rearview.adapters.cold.cold_reader import ColdReader
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.recall_store import search_parameters
+from rearview.adapters.postgres.uuid_array import UuidArray
 from rearview.domain.bm25 import inverse_document_frequency
 from rearview.domain.cold import ColdHit, ColdQuestion
 from rearview.domain.errors import DeadlineExceeded
@@ -51,9 +54,9 @@ class SegmentRoutes:
         if search.entity_keys:
             named = frozenset(await self._ids(tenant_id, "named", parameters, timeout_seconds))
         hits = await self._reader.search(segments, _question(search, found, allowed, named))
-        ids = sorted({hit.memory_id for hit in hits})
-        if not ids:
+        if not hits:
             return NO_UNITS
+        ids = UuidArray(np.frombuffer(b"".join({hit.memory_id.bytes for hit in hits}), np.uint8).reshape(-1, 16))
         rows = await self._database.rows(
             tenant_id, _SQL["standing"], {**parameters, "memories": ids}, timeout_seconds=timeout_seconds
         )
