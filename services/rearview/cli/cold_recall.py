@@ -18,7 +18,7 @@ from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.tiering import PostgresTiering
 from rearview.adapters.s3.objects import S3Objects
 from rearview.cli.bulk_fill import place_of
-from rearview.domain.cold import ColdHit, ColdQuestion, ColdUnit
+from rearview.domain.cold import ColdHits, ColdQuestion, ColdUnit
 from rearview.domain.search_unit import UnitFlag
 from rearview.embedded.endpoints import Endpoints
 from rearview.embedded.paths import DataFolder
@@ -83,19 +83,18 @@ class _List:
 
     @classmethod
     def of(cls, language: int, units: Sequence[ColdUnit]) -> _List:
-        own = [unit for unit in units if _is_of(unit.flags, language)]
+        own = [unit for unit in units if _are_of(np.array([unit.flags]), language)[0]]
         stored = np.array([unit.embedding for unit in own], np.float32)
         return cls(language, own, stored / np.linalg.norm(stored, axis=-1, keepdims=True))
 
-    def share_found(self, vector: NDArray[np.float32], hits: Sequence[ColdHit]) -> float:
+    def share_found(self, vector: NDArray[np.float32], hits: ColdHits) -> float:
         nearest = np.argsort(-(self.vectors @ vector), kind="stable")[:NEAREST]
-        own = sorted(
-            (hit for hit in hits if _is_of(hit.flags, self.language)), key=lambda hit: -(hit.similarity or 0.0)
-        )
-        found = {hit.unit_id for hit in own[:NEAREST]}
-        return sum(self.units[at].unit_id in found for at in nearest) / len(nearest)
+        own = _are_of(hits.flags, self.language)
+        first = np.argsort(-hits.similarity[own], kind="stable")[:NEAREST]
+        found = {unit_id.tobytes() for unit_id in hits.unit_ids[own][first]}
+        return sum(self.units[at].unit_id.bytes in found for at in nearest) / len(nearest)
 
 
-def _is_of(flags: int, language: int) -> bool:
-    chinese = bool(flags & _CHINESE)
-    return chinese if language == _CHINESE else not chinese or bool(flags & _ENGLISH)
+def _are_of(flags: NDArray[np.int64], language: int) -> NDArray[np.bool_]:
+    chinese: NDArray[np.bool_] = flags & _CHINESE != 0
+    return chinese if language == _CHINESE else ~chinese | (flags & _ENGLISH != 0)

@@ -15,14 +15,19 @@ from rearview.adapters.cold.segment_format import (
     decode_segment,
     encode_segment,
 )
-from rearview.adapters.cold.segment_search import ENTITY, KEYWORD, TIME, VECTOR, search_segment, search_segments
-from rearview.domain.cold import ColdQuestion, Segment
+from rearview.adapters.cold.segment_search import ENTITY, KEYWORD, TIME, VECTOR, search_segments
+from rearview.domain.cold import ColdHits, ColdQuestion, Segment
 from rearview.domain.stored_vector import stored_vector
 from tests.support.cold_segments import DIMENSION, START, cold_memories
 
 
 def segment(count: int, dead: tuple[int, ...] = ()) -> Segment:
     return Segment(UUID(int=7), "key", 1, count, count, 0, 0, START, START + timedelta(hours=count), dead)
+
+
+def found(hits: ColdHits, route: int = 15) -> list[int]:
+    """Return the memories of the units that a route found, by their numbers."""
+    return [(int.from_bytes(one.tobytes()) - 1) // 100 for one in hits.unit_ids[hits.routes & route != 0]]
 
 
 @pytest.mark.parametrize(("count", "units"), [(1, 1), (31, 1), (33, 3), (100, 2), (2, 0)])
@@ -57,17 +62,18 @@ def test_damage_is_noticed(cut: int) -> None:
 
 def test_a_search_finds_what_a_search_over_everything_finds() -> None:
     written = cold_memories(400)
-    encoded = encode_segment(written, DIMENSION)
-    index = SegmentIndex(encoded.data[: encoded.index_bytes])
+    halves = [encode_segment(half, DIMENSION) for half in (written[:150], written[150:])]
+    indexes = [SegmentIndex(half.data[: half.index_bytes]) for half in halves]
+    parts = [(segment(150, dead=(5,)), indexes[0]), (segment(250), indexes[1])]
     random = np.random.default_rng(3)
     exact = np.stack([memory.units[0].embedding for memory in written]).astype(np.float32)
     for _ in range(20):
         vector = random.standard_normal(DIMENSION).astype(np.float32)
         vector /= np.linalg.norm(vector)
         weights = {int(term): float(random.random()) for term in random.integers(1, 300, 4)}
-        hits = search_segment(segment(400, dead=(5,)), index, ColdQuestion(vector, weights, limit=30))
+        hits = search_segments(parts, ColdQuestion(vector, weights, limit=30))
         nearest = [at for at in np.argsort(-(exact @ vector)) if at != 5][:10]
-        assert set(nearest) <= set(hits.units[hits.routes & VECTOR != 0])
+        assert set(nearest) <= set(found(hits, VECTOR))
         scores = np.array(
             [
                 sum(weights.get(int(term), 0.0) * weight for term, weight in zip(u.terms, u.weights, strict=True))
@@ -75,9 +81,12 @@ def test_a_search_finds_what_a_search_over_everything_finds() -> None:
             ]
         )
         scores[5] = 0
-        by_keyword = hits.units[hits.routes & KEYWORD != 0]
+        by_keyword = found(hits, KEYWORD)
+        assert len(by_keyword) == min(30, np.count_nonzero(scores))
         assert np.sort(scores[by_keyword]) == pytest.approx(np.sort(np.sort(scores)[::-1][: len(by_keyword)]))
-        assert 5 not in hits.units
+        assert 5 not in found(hits)
+        assert hits.keyword_score == pytest.approx(scores[found(hits)])
+        assert hits.occurred_at.tolist() == [written[at].first.timestamp() for at in found(hits)]
 
 
 def test_over_several_segments_the_best_of_each_language_come_with_their_exact_cosines() -> None:
@@ -112,15 +121,13 @@ def test_over_several_segments_the_best_of_each_language_come_with_their_exact_c
         vector = random.standard_normal(DIMENSION).astype(np.float32)
         vector /= np.linalg.norm(vector)
         hits = search_segments(parts, ColdQuestion(vector, {}, languages=(chinese, english), limit=20))
-        found = {hit.unit_id: hit.similarity for hit in hits}
+        similarity = dict(zip(found(hits), hits.similarity.tolist(), strict=True))
         cosines = exact @ vector
         for members in lists.values():
             nearest = sorted(members, key=lambda at: -cosines[at])[:10]
-            assert [found.get(units[at].unit_id) for at in nearest] == pytest.approx(
-                cosines[nearest].tolist(), abs=1e-5
-            )
+            assert [similarity.get(at) for at in nearest] == pytest.approx(cosines[nearest].tolist(), abs=1e-5)
         assert len(hits) <= 40
-    assert search_segments([], ColdQuestion(vector, {})) == []
+    assert len(search_segments([], ColdQuestion(vector, {}))) == 0
 
 
 def test_filters_entities_and_times_are_kept_to() -> None:
@@ -128,15 +135,15 @@ def test_filters_entities_and_times_are_kept_to() -> None:
     index = SegmentIndex(encode_segment(written, DIMENSION).data)
     vector = np.ones(DIMENSION, np.float32)
     allowed = frozenset(memory.memory_id for memory in written[10:20])
-    hits = search_segment(segment(50), index, ColdQuestion(vector, {}, allowed=allowed))
-    assert set(hits.units) == set(range(10, 20))
+    hits = search_segments([(segment(50), index)], ColdQuestion(vector, {}, allowed=allowed))
+    assert set(found(hits)) == set(range(10, 20))
     told = ((START + timedelta(hours=3), START + timedelta(hours=6)),)
     named = frozenset({written[30].memory_id})
-    hits = search_segment(segment(50), index, ColdQuestion(vector, {}, ranges=told, named=named, limit=5))
-    assert set(hits.units[hits.routes & TIME != 0]) == {3, 4, 5}
-    assert set(hits.units[hits.routes & ENTITY != 0]) == {30}
+    hits = search_segments([(segment(50), index)], ColdQuestion(vector, {}, ranges=told, named=named, limit=5))
+    assert set(found(hits, TIME)) == {3, 4, 5}
+    assert set(found(hits, ENTITY)) == {30}
     late = ColdQuestion(vector, {}, start=START + timedelta(hours=48))
-    assert set(search_segment(segment(50), index, late).units) == {48, 49}
+    assert set(found(search_segments([(segment(50), index)], late))) == {48, 49}
 
 
 def test_copies_are_bounded_and_given_up_when_silent() -> None:

@@ -5,10 +5,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, Self
 from uuid import UUID
 
+from rearview.adapters.cold.read_ahead import ReadAhead
 from rearview.adapters.cold.segment_files import SegmentFiles
 from rearview.adapters.cold.segment_format import PayloadBlock, SegmentDamaged, SegmentIndex, units_of
 from rearview.adapters.cold.segment_search import search_segments
-from rearview.domain.cold import ColdContent, ColdHit, ColdPointer, ColdQuestion, Segment
+from rearview.domain.cold import ColdContent, ColdHits, ColdPointer, ColdQuestion, Segment
 from rearview.domain.errors import NotFound, Unavailable
 from rearview.ports.cold_store import ColdObjects
 from rearview.ports.tiering import Restored
@@ -30,8 +31,9 @@ class ColdReader:
         self._files = files
         self._slots = asyncio.Semaphore(at_once)
         self._reading: dict[_Part, asyncio.Task[SegmentIndex | bytes]] = {}
+        self._read_ahead = ReadAhead(objects, files)
 
-    async def search(self, segments: Sequence[Segment], question: ColdQuestion) -> list[ColdHit]:
+    async def search(self, segments: Sequence[Segment], question: ColdQuestion) -> ColdHits:
         """Return the units that the segments hold for a question, at most `limit` a route over all of them.
 
         Raises:
@@ -39,11 +41,10 @@ class ColdReader:
         """
         wanted = [segment for segment in segments if _may_hold(segment, question)]
         indexes = await asyncio.gather(*(self._index(segment) for segment in wanted))
-        return await asyncio.to_thread(
-            search_segments,
-            [(segment, index) for segment, index in zip(wanted, indexes, strict=True) if index is not None],
-            question,
-        )
+        parts = [(segment, index) for segment, index in zip(wanted, indexes, strict=True) if index is not None]
+        hits = await asyncio.to_thread(search_segments, parts, question)
+        self._read_ahead.begin(parts)
+        return hits
 
     async def contents(self, pointers: Sequence[ColdPointer]) -> dict[UUID, ColdContent]:
         """Return what segments keep of memories, by memory id; what was compacted meanwhile is left out.

@@ -13,13 +13,15 @@ from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.recall_store import search_parameters
 from rearview.adapters.postgres.uuid_array import UuidArray
 from rearview.domain.bm25 import inverse_document_frequency
-from rearview.domain.cold import ColdHit, ColdQuestion
+from rearview.domain.cold import ColdHits, ColdQuestion
 from rearview.domain.errors import DeadlineExceeded
 from rearview.domain.search_unit import UnitFlag
 from rearview.ports.found_units import NO_UNITS, FoundUnits
 from rearview.ports.recall_store import Found, Generation, Search
 
 _SQL = load_queries("recall_cold")
+_STANDING = 8
+"""Columns of the statement that tells how memories stand."""
 
 
 class SegmentRoutes:
@@ -54,14 +56,13 @@ class SegmentRoutes:
         if search.entity_keys:
             named = frozenset(await self._ids(tenant_id, "named", parameters, timeout_seconds))
         hits = await self._reader.search(segments, _question(search, found, allowed, named))
-        if not hits:
+        if not len(hits):
             return NO_UNITS
-        ids = UuidArray(np.frombuffer(b"".join({hit.memory_id.bytes for hit in hits}), np.uint8).reshape(-1, 16))
+        ids = UuidArray(np.unique(hits.memory_ids, axis=0))
         rows = await self._database.rows(
             tenant_id, _SQL["standing"], {**parameters, "memories": ids}, timeout_seconds=timeout_seconds
         )
-        standing = {row[0]: row for row in rows}
-        return FoundUnits.of_rows([_row(hit, standing[hit.memory_id]) for hit in hits if hit.memory_id in standing])
+        return _units(hits, {row[0].bytes: row for row in rows})
 
     async def _ids(
         self, tenant_id: UUID, statement: str, parameters: Mapping[str, Any], timeout_seconds: float
@@ -90,22 +91,30 @@ def _question(search: Search, found: Found, allowed: frozenset[UUID] | None, nam
     )
 
 
-def _row(hit: ColdHit, row: tuple[Any, ...]) -> tuple[Any, ...]:
-    _, kind, intensity, pinned, priority, used_at, access_count, entity_matches = row
-    return (
-        hit.unit_id,
-        hit.memory_id,
-        hit.occurred_at.timestamp(),
-        hit.speaker,
-        hit.flags,
-        hit.routes,
-        float("nan") if hit.similarity is None else hit.similarity,
-        hit.keyword_score,
-        kind,
-        intensity,
-        pinned,
-        priority,
-        used_at.timestamp(),
-        access_count,
-        entity_matches,
+def _units(hits: ColdHits, standing: Mapping[bytes, tuple[Any, ...]]) -> FoundUnits:
+    """Return the hits whose memories stand, with how they do, by their ids."""
+    stand = [standing.get(memory_id.tobytes()) for memory_id in hits.memory_ids]
+    kept = [at for at, row in enumerate(stand) if row is not None]
+    rows = [row for row in stand if row is not None]
+    memory_ids, kinds, intensities, pinned, priorities, used_at, access_counts, entity_matches = (
+        zip(*rows, strict=True) if rows else [()] * _STANDING
+    )
+    return FoundUnits.of_columns(
+        [
+            [UUID(bytes=unit_id.tobytes()) for unit_id in hits.unit_ids[kept]],
+            memory_ids,
+            hits.occurred_at[kept],
+            hits.speaker[kept],
+            hits.flags[kept],
+            hits.routes[kept],
+            hits.similarity[kept],
+            hits.keyword_score[kept],
+            kinds,
+            intensities,
+            pinned,
+            priorities,
+            used_at,
+            access_counts,
+            entity_matches,
+        ]
     )

@@ -101,6 +101,11 @@ class SegmentFiles:
                 self._give_up(kind, key)
 
     @property
+    def payload_limit_bytes(self) -> int:
+        """How many bytes of payload are kept at most."""
+        return self._limits[False]
+
+    @property
     def size_bytes(self) -> int:
         """How many bytes are kept, in files and in memory."""
         return sum(self._sizes.values())

@@ -11,9 +11,11 @@ docs/decisions/0007-cold-segments.md has the reasons.
 import json
 import os
 import struct
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 from uuid import UUID
@@ -168,17 +170,21 @@ class SegmentIndex:
         start = self.block_offsets[block]
         return start, self.block_offsets[block + 1] - start
 
-    def stretch_around(self, offset: int) -> tuple[int, int]:
-        """Return offset and size of the stretch that holds the block at `offset`: as many neighbours as fit into
-        STRETCH_BYTES, the same for each of them."""
-        first, *_, end = self.block_offsets
+    @cached_property
+    def stretch_bounds(self) -> list[int]:
+        """Where the stretches of the payload begin, and where the last one ends: as many blocks each as fit into
+        STRETCH_BYTES, or one."""
+        bounds = [self.block_offsets[0]]
         for begins, ends in pairwise(self.block_offsets):
-            if ends - first > STRETCH_BYTES:
-                if begins > offset:
-                    end = begins
-                    break
-                first = begins
-        return first, end - first
+            if ends - bounds[-1] > STRETCH_BYTES and begins > bounds[-1]:
+                bounds.append(begins)
+        return [*bounds, self.block_offsets[-1]]
+
+    def stretch_around(self, offset: int) -> tuple[int, int]:
+        """Return offset and size of the stretch that holds the block at `offset`."""
+        at = bisect_right(self.stretch_bounds, offset)
+        begins, ends = self.stretch_bounds[at - 1 : at + 1]
+        return begins, ends - begins
 
     def units_of(self, row: int) -> slice:
         """Return which units are a row's."""

@@ -1,102 +1,112 @@
 """Searching segments: the vector, keyword, entity and time routes over their index parts."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 import numkong
 import numpy as np
 from numpy.typing import NDArray
 
-from rearview.adapters.cold.segment_format import SegmentIndex, microseconds, moment_of
-from rearview.domain.cold import ColdHit, ColdQuestion, Segment
+from rearview.adapters.cold.segment_format import SegmentIndex, microseconds
+from rearview.domain.cold import NO_HITS, ColdHits, ColdQuestion, Segment
 from rearview.domain.search_unit import UnitFlag
 from rearview.domain.stored_vector import coded, decoded
 
 VECTOR, KEYWORD, ENTITY, TIME = 1, 2, 4, 8
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SegmentHits:
-    """Units of one segment that a question's routes found.
-
-    Attributes:
-        units: (k,) positions in the index. routes: (k,) bits.
-        similarities: (k,) float32, about, or None without a vector. keywords: (k,) float64 BM25 scores.
-    """
-
-    index: SegmentIndex
-    units: NDArray[np.int64]
-    routes: NDArray[np.int64]
-    similarities: NDArray[np.float32] | None
-    keywords: NDArray[np.float64]
+_MICROSECONDS = 1_000_000.0
 
 
-def search_segments(parts: Sequence[tuple[Segment, SegmentIndex]], question: ColdQuestion) -> list[ColdHit]:
+class _Best:
+    """The best units of a route's list, of all segments that were looked through so far."""
+
+    def __init__(self, route: int, language: int, limit: int) -> None:
+        self.route, self.language = route, language
+        self.places = np.empty(0, np.int64)
+        self._scores = np.empty(0)
+        self._limit = limit
+        self._floor = -np.inf
+
+    def add(self, candidates: NDArray[np.bool_], scores: NDArray[np.float32] | NDArray[np.float64], first: int) -> None:
+        """Take in the candidates of a segment whose units are numbered from `first` on."""
+        # Most are worse than what is there: they are passed over before anything is sorted.
+        units = np.flatnonzero(candidates & (scores > self._floor))
+        if not len(units):
+            return
+        places, best = np.concatenate([self.places, first + units]), np.concatenate([self._scores, scores[units]])
+        if len(best) > self._limit:
+            kept = np.argpartition(-best, self._limit - 1)[: self._limit]
+            places, best = places[kept], best[kept]
+        self.places, self._scores = places, best
+        if len(best) == self._limit:
+            self._floor = float(best.min())
+
+
+def search_segments(parts: Sequence[tuple[Segment, SegmentIndex]], question: ColdQuestion) -> ColdHits:
     """Return the units that segments hold for a question, at most `limit` a route and language over all of them.
 
     They are chosen by the question's vector in eight bits, and have the cosine of their own codes with the whole one.
     """
-    found = [search_segment(segment, index, question) for segment, index in parts]
-    if not found:
-        return []
-    routes = np.concatenate([hits.routes for hits in found])
-    flags = np.concatenate([hits.index.flags[hits.units] for hits in found])
-    keywords = np.concatenate([hits.keywords for hits in found])
-    near = [hits.similarities for hits in found if hits.similarities is not None]
-    similarities = np.concatenate(near) if near else keywords
-    kept = np.zeros(len(routes), np.int64)
-    for route in (VECTOR, KEYWORD, ENTITY, TIME):
-        for language in question.languages if route == VECTOR else (0,):
-            rows = np.flatnonzero((routes & route != 0) & _of_language(flags, language))
-            _mark(kept, route, rows, keywords if route == KEYWORD else similarities, question.limit)
-    chosen: list[ColdHit] = []
-    first = 0
-    for hits in found:
-        chosen += _hits(hits, np.flatnonzero(kept[first : first + len(hits.units)]), question)
-        first += len(hits.units)
-    return chosen
-
-
-def _hits(hits: SegmentHits, rows: NDArray[np.int64], question: ColdQuestion) -> Iterator[ColdHit]:
-    index, units = hits.index, hits.units[rows]
-    cosines = None if question.vector is None else _cosines(index, units, question.vector).tolist()
-    for at, (row, unit) in enumerate(zip(rows.tolist(), units.tolist(), strict=True)):
-        yield ColdHit(
-            memory_id=UUID(bytes=index.memory_bytes(int(index.unit_memory[unit]))),
-            unit_id=UUID(bytes=index.unit_ids[unit].tobytes()),
-            occurred_at=moment_of(index.occurred[unit]),
-            speaker=int(index.speakers[unit]),
-            flags=int(index.flags[unit]),
-            routes=int(hits.routes[row]),
-            similarity=None if cosines is None else cosines[at],
-            keyword_score=float(hits.keywords[row]),
+    near = [] if question.vector is None else [_Best(VECTOR, one, question.limit) for one in question.languages]
+    keyword, named, told = (_Best(route, 0, question.limit) for route in (KEYWORD, ENTITY, TIME))
+    firsts = np.cumsum([0, *(len(index.scales) for _, index in parts)])
+    scores: list[NDArray[np.float64]] = []
+    for (segment, index), first in zip(parts, firsts.tolist(), strict=False):
+        live, keywords = _live(segment, index, question), _keyword_scores(index, question)
+        scores.append(keywords)
+        order: NDArray[np.float32] | NDArray[np.float64] = keywords
+        if question.vector is not None:
+            order = _similarities(index, question.vector)
+            for one in near:
+                one.add(live & _of_language(index.flags, one.language), order, first)
+        if question.weights:
+            keyword.add(live & (keywords > 0), keywords, first)
+        if question.named:
+            mentioning = np.isin(index.memory_ids, _ids(question.named))[index.unit_memory]
+            named.add(live & mentioning, order, first)
+        if question.ranges:
+            told.add(live & _within(index, question), order, first)
+    places, routes = _merged([*near, keyword, named, told])
+    bounds = np.searchsorted(places, firsts)
+    found = [
+        _hits(index, places[start:end] - first, routes[start:end], keywords, question.vector)
+        for (_, index), keywords, first, start, end in zip(
+            parts, scores, firsts.tolist(), bounds.tolist(), bounds[1:].tolist(), strict=False
         )
+        if start < end
+    ]
+    return ColdHits(*(np.concatenate(column) for column in zip(*found, strict=True))) if found else NO_HITS
 
 
-def search_segment(segment: Segment, index: SegmentIndex, question: ColdQuestion) -> SegmentHits:
-    """Return what the segment's index holds for a question, at most `limit` units a route."""
-    live = _live(segment, index, question)
-    routes = np.zeros(len(live), np.int64)
-    similarities = _similarities(index, question.vector) if question.vector is not None else None
-    keywords = _keyword_scores(index, question)
-    order = similarities if similarities is not None else keywords
-    if similarities is not None:
-        for language in question.languages:
-            rows = np.flatnonzero(live & _of_language(index.flags, language))
-            _mark(routes, VECTOR, rows, similarities, question.limit)
-    _mark(routes, KEYWORD, np.flatnonzero(live & (keywords > 0)), keywords, question.limit)
-    if question.named:
-        named = np.isin(index.memory_ids, _ids(question.named))[index.unit_memory]
-        _mark(routes, ENTITY, np.flatnonzero(live & named), order, question.limit)
-    if question.ranges:
-        told = np.zeros(len(live), bool)
-        for start, end in question.ranges:
-            told |= (index.occurred >= microseconds(start)) & (index.occurred < microseconds(end))
-        _mark(routes, TIME, np.flatnonzero(live & told), order, question.limit)
-    units = np.flatnonzero(routes)
-    near = None if similarities is None else similarities[units]
-    return SegmentHits(index, units, routes[units], near, keywords[units])
+def _merged(lists: Sequence[_Best]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places that any list holds, ascending, and the routes of each."""
+    every = np.concatenate([one.places for one in lists])
+    places, at = np.unique(every, return_inverse=True)
+    routes = np.zeros(len(places), np.int64)
+    np.bitwise_or.at(routes, at, np.repeat([one.route for one in lists], [len(one.places) for one in lists]))
+    return places, routes
+
+
+def _hits(
+    index: SegmentIndex,
+    units: NDArray[np.int64],
+    routes: NDArray[np.int64],
+    keywords: NDArray[np.float64],
+    vector: NDArray[np.float32] | None,
+) -> tuple[NDArray[Any], ...]:
+    """Return the columns of `ColdHits` of some units of a segment."""
+    memories = index.memory_ids[index.unit_memory[units]]
+    return (
+        memories.view(np.uint8).reshape(-1, 16),
+        index.unit_ids[units],
+        index.occurred[units] / _MICROSECONDS,
+        index.speakers[units].astype(np.int64),
+        index.flags[units].astype(np.int64),
+        routes,
+        np.full(len(units), np.nan) if vector is None else _cosines(index, units, vector),
+        keywords[units],
+    )
 
 
 def _live(segment: Segment, index: SegmentIndex, question: ColdQuestion) -> NDArray[np.bool_]:
@@ -110,6 +120,13 @@ def _live(segment: Segment, index: SegmentIndex, question: ColdQuestion) -> NDAr
     if question.end is not None:
         live &= index.occurred < microseconds(question.end)
     return live
+
+
+def _within(index: SegmentIndex, question: ColdQuestion) -> NDArray[np.bool_]:
+    told = np.zeros(len(index.occurred), np.bool_)
+    for start, end in question.ranges:
+        told |= (index.occurred >= microseconds(start)) & (index.occurred < microseconds(end))
+    return told
 
 
 def _of_language(flags: NDArray[np.int16], language: int) -> NDArray[np.bool_]:
@@ -128,10 +145,10 @@ def _similarities(index: SegmentIndex, vector: NDArray[np.float32]) -> NDArray[n
     return similarities
 
 
-def _cosines(index: SegmentIndex, units: NDArray[np.int64], vector: NDArray[np.float32]) -> NDArray[np.float32]:
+def _cosines(index: SegmentIndex, units: NDArray[np.int64], vector: NDArray[np.float32]) -> NDArray[np.float64]:
     stored = decoded(index.codes[units], index.scales[units]).astype(np.float32)
     norms = np.linalg.norm(stored, axis=1)
-    cosines: NDArray[np.float32] = (stored @ vector / np.where(norms > 0, norms, 1)).astype(np.float32)
+    cosines: NDArray[np.float64] = (stored @ vector / np.where(norms > 0, norms, 1)).astype(np.float64)
     return cosines
 
 
@@ -141,18 +158,6 @@ def _keyword_scores(index: SegmentIndex, question: ColdQuestion) -> NDArray[np.f
         units, weights = index.postings_of(term)
         scores[units] += weight * weights
     return scores
-
-
-def _mark(
-    routes: NDArray[np.int64],
-    route: int,
-    units: NDArray[np.int64],
-    scores: NDArray[np.float32] | NDArray[np.float64],
-    limit: int,
-) -> None:
-    if len(units) > limit:
-        units = units[np.argpartition(-scores[units], limit - 1)[:limit]]
-    routes[units] |= route
 
 
 def _ids(memory_ids: frozenset[UUID]) -> NDArray[np.bytes_]:
