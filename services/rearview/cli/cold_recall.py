@@ -66,7 +66,7 @@ async def _average(
             for question in questions:
                 vector = embedder.generation.centre_one(await embedder.embed_query(question))
                 asked = ColdQuestion(vector, {}, languages=(_CHINESE, _ENGLISH), limit=CANDIDATES)
-                hits = await reader.search(segments, asked)
+                hits = (await reader.search(segments, asked)).hits()
                 shares += [each.share_found(vector, hits) for each in lists if each.units]
     finally:
         await embedder.close()

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -136,7 +136,6 @@ class ColdQuestion:
         ranges: half-open stretches for the time route.
         allowed: the memories that a filter admits; None for all.
         languages: flags of languages that have a list of nearest units each; 0 is one list for all.
-        named: memories that mention one of the query's entities.
         start, end: only units of this half-open stretch.
     """
 
@@ -144,7 +143,6 @@ class ColdQuestion:
     weights: Mapping[int, float]
     ranges: tuple[tuple[datetime, datetime], ...] = ()
     allowed: frozenset[UUID] | None = None
-    named: frozenset[UUID] = field(default_factory=frozenset)
     start: datetime | None = None
     end: datetime | None = None
     languages: tuple[int, ...] = (0,)

@@ -15,7 +15,7 @@ from rearview.adapters.cold.segment_format import (
     decode_segment,
     encode_segment,
 )
-from rearview.adapters.cold.segment_search import ENTITY, KEYWORD, TIME, VECTOR, search_segments
+from rearview.adapters.cold.segment_search import ENTITY, KEYWORD, TIME, VECTOR, SegmentSearch
 from rearview.domain.cold import ColdHits, ColdQuestion, Segment
 from rearview.domain.stored_vector import stored_vector
 from tests.support.cold_segments import DIMENSION, START, cold_memories
@@ -71,7 +71,7 @@ def test_a_search_finds_what_a_search_over_everything_finds() -> None:
         vector = random.standard_normal(DIMENSION).astype(np.float32)
         vector /= np.linalg.norm(vector)
         weights = {int(term): float(random.random()) for term in random.integers(1, 300, 4)}
-        hits = search_segments(parts, ColdQuestion(vector, weights, limit=30))
+        hits = SegmentSearch(parts, ColdQuestion(vector, weights, limit=30)).hits()
         nearest = [at for at in np.argsort(-(exact @ vector)) if at != 5][:10]
         assert set(nearest) <= set(found(hits, VECTOR))
         scores = np.array(
@@ -120,14 +120,14 @@ def test_over_several_segments_the_best_of_each_language_come_with_their_exact_c
     for _ in range(20):
         vector = random.standard_normal(DIMENSION).astype(np.float32)
         vector /= np.linalg.norm(vector)
-        hits = search_segments(parts, ColdQuestion(vector, {}, languages=(chinese, english), limit=20))
+        hits = SegmentSearch(parts, ColdQuestion(vector, {}, languages=(chinese, english), limit=20)).hits()
         similarity = dict(zip(found(hits), hits.similarity.tolist(), strict=True))
         cosines = exact @ vector
         for members in lists.values():
             nearest = sorted(members, key=lambda at: -cosines[at])[:10]
             assert [similarity.get(at) for at in nearest] == pytest.approx(cosines[nearest].tolist(), abs=1e-5)
         assert len(hits) <= 40
-    assert len(search_segments([], ColdQuestion(vector, {}))) == 0
+    assert len(SegmentSearch([], ColdQuestion(vector, {})).hits()) == 0
 
 
 def test_filters_entities_and_times_are_kept_to() -> None:
@@ -135,15 +135,15 @@ def test_filters_entities_and_times_are_kept_to() -> None:
     index = SegmentIndex(encode_segment(written, DIMENSION).data)
     vector = np.ones(DIMENSION, np.float32)
     allowed = frozenset(memory.memory_id for memory in written[10:20])
-    hits = search_segments([(segment(50), index)], ColdQuestion(vector, {}, allowed=allowed))
+    hits = SegmentSearch([(segment(50), index)], ColdQuestion(vector, {}, allowed=allowed)).hits()
     assert set(found(hits)) == set(range(10, 20))
     told = ((START + timedelta(hours=3), START + timedelta(hours=6)),)
     named = frozenset({written[30].memory_id})
-    hits = search_segments([(segment(50), index)], ColdQuestion(vector, {}, ranges=told, named=named, limit=5))
+    hits = SegmentSearch([(segment(50), index)], ColdQuestion(vector, {}, ranges=told, limit=5)).hits(named)
     assert set(found(hits, TIME)) == {3, 4, 5}
     assert set(found(hits, ENTITY)) == {30}
     late = ColdQuestion(vector, {}, start=START + timedelta(hours=48))
-    assert set(found(search_segments([(segment(50), index)], late))) == {48, 49}
+    assert set(found(SegmentSearch([(segment(50), index)], late).hits())) == {48, 49}
 
 
 def test_copies_are_bounded_and_given_up_when_silent() -> None:

@@ -8,8 +8,8 @@ from uuid import UUID
 from rearview.adapters.cold.read_ahead import ReadAhead
 from rearview.adapters.cold.segment_files import SegmentFiles
 from rearview.adapters.cold.segment_format import PayloadBlock, SegmentDamaged, SegmentIndex, units_of
-from rearview.adapters.cold.segment_search import search_segments
-from rearview.domain.cold import ColdContent, ColdHits, ColdPointer, ColdQuestion, Segment
+from rearview.adapters.cold.segment_search import SegmentSearch
+from rearview.domain.cold import ColdContent, ColdPointer, ColdQuestion, Segment
 from rearview.domain.errors import NotFound, Unavailable
 from rearview.ports.cold_store import ColdObjects
 from rearview.ports.tiering import Restored
@@ -33,8 +33,8 @@ class ColdReader:
         self._reading: dict[_Part, asyncio.Task[SegmentIndex | bytes]] = {}
         self._read_ahead = ReadAhead(objects, files)
 
-    async def search(self, segments: Sequence[Segment], question: ColdQuestion) -> ColdHits:
-        """Return the units that the segments hold for a question, at most `limit` a route over all of them.
+    async def search(self, segments: Sequence[Segment], question: ColdQuestion) -> SegmentSearch:
+        """Look through the segments for a question.
 
         Raises:
             Unavailable: a segment cannot be read.
@@ -42,9 +42,9 @@ class ColdReader:
         wanted = [segment for segment in segments if _may_hold(segment, question)]
         indexes = await asyncio.gather(*(self._index(segment) for segment in wanted))
         parts = [(segment, index) for segment, index in zip(wanted, indexes, strict=True) if index is not None]
-        hits = await asyncio.to_thread(search_segments, parts, question)
+        found = await asyncio.to_thread(SegmentSearch, parts, question)
         self._read_ahead.begin(parts)
-        return hits
+        return found
 
     async def contents(self, pointers: Sequence[ColdPointer]) -> dict[UUID, ColdContent]:
         """Return what segments keep of memories, by memory id; what was compacted meanwhile is left out.
@@ -53,12 +53,18 @@ class ColdReader:
             Unavailable: a segment cannot be read.
         """
 
-        async def one(pointer: ColdPointer) -> tuple[UUID, ColdContent] | None:
+        async def one(pointer: ColdPointer) -> tuple[UUID, PayloadBlock | None, int]:
             block = await self._block(pointer.segment_id, pointer.object_key, pointer.offset, pointer.size)
-            return None if block is None else (pointer.memory_id, block.content(pointer.row))
+            return pointer.memory_id, block, pointer.row
 
-        found = await asyncio.gather(*(one(pointer) for pointer in pointers))
-        return dict(each for each in found if each is not None)
+        # Most are at hand, and waiting for each of them costs more than looking.
+        found = [
+            (pointer.memory_id, self._files.block(pointer.segment_id, pointer.offset), pointer.row)
+            for pointer in pointers
+        ]
+        absent = [pointer for pointer, (_, block, _) in zip(pointers, found, strict=True) if block is None]
+        found += await asyncio.gather(*(one(pointer) for pointer in absent))
+        return {memory_id: block.content(row) for memory_id, block, row in found if block is not None}
 
     async def restored(self, segment: Segment, pointers: Sequence[ColdPointer]) -> list[Restored]:
         """Return memories of one segment with their units; what was compacted meanwhile is left out.
@@ -73,9 +79,13 @@ class ColdReader:
         found = []
         for pointer in pointers:
             block = await self._block(pointer.segment_id, pointer.object_key, pointer.offset, pointer.size)
-            if block is not None:
+            if block is None:
+                continue
+            try:
                 units = units_of(index, block, pointer.row, terms, weights, bounds)
-                found.append(Restored(pointer, block.content(pointer.row), units))
+            except SegmentDamaged as error:
+                raise _damaged() from error
+            found.append(Restored(pointer, block.content(pointer.row), units))
         return found
 
     async def _index(self, segment: Segment) -> SegmentIndex | None:

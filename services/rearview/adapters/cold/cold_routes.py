@@ -1,7 +1,7 @@
 """Recall's routes over cold segments: the index parts say what matches, the database how it stands."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -50,28 +50,35 @@ class SegmentRoutes:
             return NO_UNITS
         parameters = search_parameters(search)
         allowed: frozenset[UUID] | None = None
-        named: frozenset[UUID] = frozenset()
         if parameters["restricted"]:
-            allowed = frozenset(await self._ids(tenant_id, "allowed", parameters, timeout_seconds))
-        if search.entity_keys:
-            named = frozenset(await self._ids(tenant_id, "named", parameters, timeout_seconds))
-        hits = await self._reader.search(segments, _question(search, found, allowed, named))
+            allowed = await self._ids(tenant_id, "allowed", parameters, timeout_seconds)
+        looked, named = await asyncio.gather(
+            self._reader.search(segments, _question(search, found, allowed)),
+            self._ids(tenant_id, "named", parameters, timeout_seconds) if search.entity_keys else _nobody(),
+        )
+        hits = await asyncio.to_thread(looked.hits, named)
         if not len(hits):
             return NO_UNITS
-        ids = UuidArray(np.unique(hits.memory_ids, axis=0))
+        memory_ids = [memory_id.tobytes() for memory_id in hits.memory_ids]
+        ids = UuidArray(np.frombuffer(b"".join(dict.fromkeys(memory_ids)), np.uint8).reshape(-1, 16))
         rows = await self._database.rows(
             tenant_id, _SQL["standing"], {**parameters, "memories": ids}, timeout_seconds=timeout_seconds
         )
-        return _units(hits, {row[0].bytes: row for row in rows})
+        standing = {row[0].bytes: row for row in rows}
+        return _units(hits, [standing.get(memory_id) for memory_id in memory_ids])
 
     async def _ids(
         self, tenant_id: UUID, statement: str, parameters: Mapping[str, Any], timeout_seconds: float
-    ) -> list[UUID]:
+    ) -> frozenset[UUID]:
         rows = await self._database.rows(tenant_id, _SQL[statement], parameters, timeout_seconds=timeout_seconds)
-        return [row[0] for row in rows]
+        return frozenset(row[0] for row in rows)
 
 
-def _question(search: Search, found: Found, allowed: frozenset[UUID] | None, named: frozenset[UUID]) -> ColdQuestion:
+async def _nobody() -> frozenset[UUID]:
+    return frozenset()
+
+
+def _question(search: Search, found: Found, allowed: frozenset[UUID] | None) -> ColdQuestion:
     statistics = found.statistics
     both = statistics.chinese_units > 0 and statistics.english_units > 0
     weights: Mapping[int, float] = {
@@ -83,7 +90,6 @@ def _question(search: Search, found: Found, allowed: frozenset[UUID] | None, nam
         weights=weights,
         ranges=search.time_ranges,
         allowed=allowed,
-        named=named,
         start=search.filter.start,
         end=search.filter.end,
         languages=(int(UnitFlag.CHINESE), int(UnitFlag.ENGLISH)) if both else (0,),
@@ -91,11 +97,10 @@ def _question(search: Search, found: Found, allowed: frozenset[UUID] | None, nam
     )
 
 
-def _units(hits: ColdHits, standing: Mapping[bytes, tuple[Any, ...]]) -> FoundUnits:
-    """Return the hits whose memories stand, with how they do, by their ids."""
-    stand = [standing.get(memory_id.tobytes()) for memory_id in hits.memory_ids]
-    kept = [at for at, row in enumerate(stand) if row is not None]
-    rows = [row for row in stand if row is not None]
+def _units(hits: ColdHits, standing: Sequence[tuple[Any, ...] | None]) -> FoundUnits:
+    """Return the hits whose memories stand, with how each does."""
+    kept = [at for at, row in enumerate(standing) if row is not None]
+    rows = [row for row in standing if row is not None]
     memory_ids, kinds, intensities, pinned, priorities, used_at, access_counts, entity_matches = (
         zip(*rows, strict=True) if rows else [()] * _STANDING
     )

@@ -46,6 +46,7 @@ BLOCK_SCHEMA = pa.schema(
         ("high", pa.large_binary()),
     ]
 )
+_TEXTS, _REMAINDERS = [0, 1, 2], [3, 4]
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=3))
 
 
@@ -160,6 +161,17 @@ class SegmentIndex:
         """How many memories the segment was written with."""
         return len(self.memory_ids)
 
+    @cached_property
+    def _rows_by_id(self) -> NDArray[np.int64]:
+        return np.argsort(self.memory_ids)
+
+    def rows_of(self, memory_ids: NDArray[np.bytes_]) -> NDArray[np.int64]:
+        """Return the rows of those of the memories, (k,) ids of 16 bytes, that the segment holds."""
+        at = np.searchsorted(self.memory_ids, memory_ids, sorter=self._rows_by_id)
+        rows: NDArray[np.int64] = self._rows_by_id[np.minimum(at, len(self.memory_ids) - 1)]
+        held: NDArray[np.int64] = rows[self.memory_ids[rows] == memory_ids]
+        return held
+
     def memory_bytes(self, row: int) -> bytes:
         """Return the id of a row's memory."""
         return self.memory_ids[row : row + 1].tobytes()
@@ -208,30 +220,34 @@ class SegmentIndex:
 
 
 class PayloadBlock:
-    """A payload block that was read."""
+    """A payload block that was read; what its vectors lack is unpacked only when they are asked for."""
 
     def __init__(self, data: bytes) -> None:
         """Raises: SegmentDamaged."""
-        try:
-            self._batch = _batch(memoryview(data))
-        except pa.ArrowException as error:
-            raise SegmentDamaged("a payload block cannot be read") from error
-        self.size_bytes = self._batch.nbytes
+        self._data = data
+        self._texts = self._unpacked(_TEXTS)
+        self.size_bytes = len(data) + self._texts.nbytes
 
     def content(self, row: int) -> ColdContent:
         """Return what a row of the segment (one of this block) keeps."""
         at = row % BLOCK_MEMORIES
-        return ColdContent(*(self._batch[name][at].as_py() for name in ("content", "metadata", "entities")))
+        return ColdContent(*(column[at].as_py() for column in self._texts.columns))
 
     def embeddings(self, index: SegmentIndex, row: int) -> NDArray[np.float16]:
-        """Return the exact vectors of a row's units: (u, d) float16."""
+        """Return the exact vectors of a row's units: (u, d) float16. Raises: SegmentDamaged."""
         at, units = row % BLOCK_MEMORIES, index.units_of(row)
         low, high = (
-            np.frombuffer(self._batch[name][at].as_buffer(), np.uint8).reshape(-1, index.dimension)
-            for name in ("low", "high")
+            np.frombuffer(column[at].as_buffer(), np.uint8).reshape(-1, index.dimension)
+            for column in self._unpacked(_REMAINDERS).columns
         )
         missing = low.astype(np.uint16) | (high.astype(np.uint16) << np.uint16(8))
         return (decoded(index.codes[units], index.scales[units]).view(np.uint16) + missing).view(np.float16)
+
+    def _unpacked(self, columns: list[int]) -> Any:
+        try:
+            return _batch(memoryview(self._data), columns)
+        except pa.ArrowException as error:
+            raise SegmentDamaged("a payload block cannot be read") from error
 
 
 def units_of(
@@ -242,7 +258,7 @@ def units_of(
     weights: NDArray[np.float32],
     bounds: NDArray[np.int64],
 ) -> tuple[ColdUnit, ...]:
-    """Return a row's units as they were; the last three are `terms_by_unit` of the index."""
+    """Return a row's units as they were; the last three are `terms_by_unit` of the index. Raises: SegmentDamaged."""
     vectors, at = block.embeddings(index, row), index.units_of(row)
     return tuple(
         ColdUnit(
@@ -357,8 +373,10 @@ def _stream(columns: dict[str, Any]) -> bytes:
     return data
 
 
-def _batch(view: memoryview) -> Any:
-    with pa.ipc.open_stream(pa.py_buffer(view)) as reader:
+def _batch(view: memoryview, columns: list[int] | None = None) -> Any:
+    # Of a few kilobytes, to hand the work to threads costs more than the work.
+    options = pa.ipc.IpcReadOptions(use_threads=False, included_fields=columns)
+    with pa.ipc.open_stream(pa.py_buffer(view), options=options) as reader:
         return reader.read_next_batch()
 
 

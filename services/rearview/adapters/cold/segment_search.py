@@ -15,20 +15,22 @@ from rearview.domain.stored_vector import coded, decoded
 
 VECTOR, KEYWORD, ENTITY, TIME = 1, 2, 4, 8
 
+Scores = NDArray[np.float32] | NDArray[np.float64]
+
 _MICROSECONDS = 1_000_000.0
 
 
 class _Best:
     """The best units of a route's list, of all segments that were looked through so far."""
 
-    def __init__(self, route: int, language: int, limit: int) -> None:
-        self.route, self.language = route, language
+    def __init__(self, route: int, limit: int) -> None:
+        self.route = route
         self.places = np.empty(0, np.int64)
         self._scores = np.empty(0)
         self._limit = limit
         self._floor = -np.inf
 
-    def add(self, candidates: NDArray[np.bool_], scores: NDArray[np.float32] | NDArray[np.float64], first: int) -> None:
+    def add(self, candidates: NDArray[np.bool_], scores: Scores, first: int) -> None:
         """Take in the candidates of a segment whose units are numbered from `first` on."""
         # Most are worse than what is there: they are passed over before anything is sorted.
         units = np.flatnonzero(candidates & (scores > self._floor))
@@ -43,44 +45,57 @@ class _Best:
             self._floor = float(best.min())
 
 
-def search_segments(parts: Sequence[tuple[Segment, SegmentIndex]], question: ColdQuestion) -> ColdHits:
-    """Return the units that segments hold for a question, at most `limit` a route and language over all of them.
+class SegmentSearch:
+    """What segments hold for a question: at most `limit` units a route and language over all of them.
 
     They are chosen by the question's vector in eight bits, and have the cosine of their own codes with the whole one.
     """
-    near = [] if question.vector is None else [_Best(VECTOR, one, question.limit) for one in question.languages]
-    keyword, named, told = (_Best(route, 0, question.limit) for route in (KEYWORD, ENTITY, TIME))
-    firsts = np.cumsum([0, *(len(index.scales) for _, index in parts)])
-    scores: list[NDArray[np.float64]] = []
-    for (segment, index), first in zip(parts, firsts.tolist(), strict=False):
-        live, keywords = _live(segment, index, question), _keyword_scores(index, question)
-        scores.append(keywords)
-        order: NDArray[np.float32] | NDArray[np.float64] = keywords
+
+    def __init__(self, parts: Sequence[tuple[Segment, SegmentIndex]], question: ColdQuestion) -> None:
+        """Look through the segments by vector, keyword and time."""
+        self._parts = parts
+        self._question = question
+        self._firsts = np.cumsum([0, *(len(index.scales) for _, index in parts)])
+        self._live = [_live(segment, index, question) for segment, index in parts]
+        self._keywords = [_keyword_scores(index, question) for _, index in parts]
+        self._order: Sequence[Scores] = self._keywords
+        self._lists: list[_Best] = []
         if question.vector is not None:
-            order = _similarities(index, question.vector)
-            for one in near:
-                one.add(live & _of_language(index.flags, one.language), order, first)
+            self._order = [_similarities(index, question.vector) for _, index in parts]
+            for language in question.languages:
+                among = [_of_language(index.flags, language) for _, index in parts]
+                self._add(VECTOR, among, self._order)
         if question.weights:
-            keyword.add(live & (keywords > 0), keywords, first)
-        if question.named:
-            mentioning = np.isin(index.memory_ids, _ids(question.named))[index.unit_memory]
-            named.add(live & mentioning, order, first)
+            self._add(KEYWORD, [scores > 0 for scores in self._keywords], self._keywords)
         if question.ranges:
-            told.add(live & _within(index, question), order, first)
-    places, routes = _merged([*near, keyword, named, told])
-    bounds = np.searchsorted(places, firsts)
-    found = [
-        _hits(index, places[start:end] - first, routes[start:end], keywords, question.vector)
-        for (_, index), keywords, first, start, end in zip(
-            parts, scores, firsts.tolist(), bounds.tolist(), bounds[1:].tolist(), strict=False
-        )
-        if start < end
-    ]
-    return ColdHits(*(np.concatenate(column) for column in zip(*found, strict=True))) if found else NO_HITS
+            self._add(TIME, [_within(index, question) for _, index in parts], self._order)
+
+    def hits(self, named: frozenset[UUID] = frozenset()) -> ColdHits:
+        """Return what was found, and the units of memories that mention one of the question's entities."""
+        if named:
+            self._add(ENTITY, [_units_of(index, named) for _, index in self._parts], self._order)
+        places, routes = _merged(self._lists)
+        bounds = np.searchsorted(places, self._firsts)
+        found = [
+            _hits(index, places[start:end] - first, routes[start:end], keywords, self._question.vector)
+            for (_, index), keywords, first, start, end in zip(
+                self._parts, self._keywords, self._firsts[:-1], bounds[:-1], bounds[1:], strict=True
+            )
+            if start < end
+        ]
+        return ColdHits(*(np.concatenate(column) for column in zip(*found, strict=True))) if found else NO_HITS
+
+    def _add(self, route: int, among: Sequence[NDArray[np.bool_]], scores: Sequence[Scores]) -> None:
+        best = _Best(route, self._question.limit)
+        for live, one, values, first in zip(self._live, among, scores, self._firsts[:-1], strict=True):
+            best.add(live & one, values, first)
+        self._lists.append(best)
 
 
 def _merged(lists: Sequence[_Best]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the places that any list holds, ascending, and the routes of each."""
+    if not lists:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
     every = np.concatenate([one.places for one in lists])
     places, at = np.unique(every, return_inverse=True)
     routes = np.zeros(len(places), np.int64)
@@ -112,9 +127,9 @@ def _hits(
 def _live(segment: Segment, index: SegmentIndex, question: ColdQuestion) -> NDArray[np.bool_]:
     rows = np.ones(index.memory_count, bool)
     rows[list(segment.dead)] = False
-    if question.allowed is not None:
-        rows &= np.isin(index.memory_ids, _ids(question.allowed))
     live: NDArray[np.bool_] = rows[index.unit_memory]
+    if question.allowed is not None:
+        live &= _units_of(index, question.allowed)
     if question.start is not None:
         live &= index.occurred >= microseconds(question.start)
     if question.end is not None:
@@ -160,5 +175,9 @@ def _keyword_scores(index: SegmentIndex, question: ColdQuestion) -> NDArray[np.f
     return scores
 
 
-def _ids(memory_ids: frozenset[UUID]) -> NDArray[np.bytes_]:
-    return np.frombuffer(b"".join(memory_id.bytes for memory_id in memory_ids), "S16")
+def _units_of(index: SegmentIndex, memory_ids: frozenset[UUID]) -> NDArray[np.bool_]:
+    ids = np.frombuffer(b"".join(memory_id.bytes for memory_id in memory_ids), "S16")
+    rows = np.zeros(index.memory_count, np.bool_)
+    rows[index.rows_of(ids)] = True
+    units: NDArray[np.bool_] = rows[index.unit_memory]
+    return units
