@@ -26,8 +26,13 @@ FROM rearview_ranked_raw_turns(
 -- restricts the memories. What was told earlier than it was stored counts as known since it was told, so that an
 -- imported history can be asked as of its own time. A namespace that is all cold costs two looks at an index.
 WITH here AS MATERIALIZED (
-  SELECT WHERE EXISTS (SELECT FROM search_unit_{generation} h WHERE h.tenant_id = %(tenant)s AND h.namespace_id = %(namespace)s)
-            OR EXISTS (SELECT FROM search_unit_fresh_{generation} f WHERE f.tenant_id = %(tenant)s AND f.namespace_id = %(namespace)s)),
+  -- In order, or what moved away and was not vacuumed yet is read from the table's beginning to its end.
+  (SELECT FROM search_unit_{generation} h WHERE h.tenant_id = %(tenant)s AND h.namespace_id = %(namespace)s
+   ORDER BY h.memory_id LIMIT 1)
+  UNION ALL
+  (SELECT FROM search_unit_fresh_{generation} f WHERE f.tenant_id = %(tenant)s AND f.namespace_id = %(namespace)s
+   ORDER BY f.memory_id LIMIT 1)
+  LIMIT 1),
 allowed AS MATERIALIZED (
   SELECT CASE WHEN %(restricted)s::boolean THEN ARRAY(
     SELECT m.memory_id FROM memory m
