@@ -212,9 +212,9 @@ def tiers(
     them all to the warm tier, then to the cold one, and asks and reads them again. hot_to_warm_per_s and
     warm_to_cold_per_s count memories over the time of each sweep; lost counts those that cannot be read afterwards or
     read differently; cold_first_ms is the first recall from the cold tier, cold_p50_ms the median of those after it,
-    both once the database has cleaned up after the moves, settled_after_s later. cold_recall@10 says which share of the nearest ten units of each language a search of the segments finds.
-    With --recalls one client asks all the time, and recall_p95_ms tells how long it waited before the moves, and during
-    each of them.
+    both once the database has cleaned up after the moves, settled_after_s later. cold_recall@10 says which share of the
+    nearest ten units of each language a search of the segments finds. With --recalls one client asks all the time, and
+    recall_p95_ms tells how long it waited before the moves, and during each of them.
 
     Example:
 

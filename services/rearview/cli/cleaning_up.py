@@ -7,6 +7,7 @@ import time
 import psycopg
 
 from rearview.embedded.endpoints import Endpoints
+from rearview.embedded.errors import StackError
 from rearview.embedded.paths import DataFolder
 from rearview.evaluation.progress import Steps
 
@@ -17,7 +18,7 @@ LONGEST_SECONDS = 300
 INTERVAL_SECONDS = 1.0
 
 _DEAD = """
-SELECT coalesce(max(n_dead_tup), 0) FROM pg_stat_user_tables WHERE relname = 'memory' OR relname LIKE 'search\\_unit\\_warm\\_%'
+SELECT coalesce(max(n_dead_tup), 0) FROM pg_stat_user_tables WHERE relname = 'memory' OR relname ~ '^search_unit_warm_'
 """
 
 
@@ -30,7 +31,10 @@ def wait_until_cleaned_up(folder: DataFolder, steps: Steps) -> float:
     """
     shown = steps.track("clean up", LONGEST_SECONDS)
     began = time.monotonic()
-    with psycopg.connect(Endpoints.read(folder.endpoints_file).postgres_owner_url, autocommit=True) as connection:
+    endpoints = Endpoints.read(folder.endpoints_file)
+    if endpoints is None:
+        raise StackError(f"no stack is running in {folder.root}")
+    with psycopg.connect(endpoints.postgres_owner_url, autocommit=True) as connection:
         while (passed := time.monotonic() - began) < LONGEST_SECONDS:
             shown(int(passed))
             time.sleep(INTERVAL_SECONDS)  # the first time, too: what was moved is counted within a second
