@@ -130,6 +130,16 @@ def test_over_several_segments_the_best_of_each_language_come_with_their_exact_c
     assert len(SegmentSearch([], ColdQuestion(vector, {})).hits()) == 0
 
 
+def test_rows_are_found_by_ids_that_end_alike_and_by_such_as_are_not_there() -> None:
+    written = cold_memories(60)  # of which all end in zeros
+    ends = [replace(memory, memory_id=UUID(int=memory.memory_id.int + at % 7)) for at, memory in enumerate(written)]
+    index = SegmentIndex(encode_segment(ends, DIMENSION).data)
+    wanted = [*(ends[at].memory_id for at in (3, 17, 59, 0)), UUID(int=5), UUID(int=ends[3].memory_id.int + 1)]
+    ids = np.frombuffer(b"".join(one.bytes for one in wanted), "S16")
+    assert sorted(index.rows_of(ids).tolist()) == [0, 3, 17, 59]
+    assert index.rows_of(ids[:0]).tolist() == []
+
+
 def test_filters_entities_and_times_are_kept_to() -> None:
     written = cold_memories(50)
     index = SegmentIndex(encode_segment(written, DIMENSION).data)

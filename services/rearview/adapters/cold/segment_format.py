@@ -162,14 +162,21 @@ class SegmentIndex:
         return len(self.memory_ids)
 
     @cached_property
-    def _rows_by_id(self) -> NDArray[np.int64]:
-        return np.argsort(self.memory_ids)
+    def _rows_by_end(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        ends = _ends(self.memory_ids)
+        order = np.argsort(ends)
+        return ends[order], order
 
     def rows_of(self, memory_ids: NDArray[np.bytes_]) -> NDArray[np.int64]:
         """Return the rows of those of the memories, (k,) ids of 16 bytes, that the segment holds."""
-        at = np.searchsorted(self.memory_ids, memory_ids, sorter=self._rows_by_id)
-        rows: NDArray[np.int64] = self._rows_by_id[np.minimum(at, len(self.memory_ids) - 1)]
-        held: NDArray[np.int64] = rows[self.memory_ids[rows] == memory_ids]
+        ends, order = self._rows_by_end
+        wanted = _ends(memory_ids)
+        first, last = np.searchsorted(ends, wanted), np.searchsorted(ends, wanted, side="right")
+        # Two ids may end alike, if hardly ever.
+        counts = last - first
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        rows: NDArray[np.int64] = order[np.repeat(first, counts) + within]
+        held: NDArray[np.int64] = rows[self.memory_ids[rows] == np.repeat(memory_ids, counts)]
         return held
 
     def memory_bytes(self, row: int) -> bytes:
@@ -371,6 +378,12 @@ def _stream(columns: dict[str, Any]) -> bytes:
             writer.write_batch(batch)
         data: bytes = sink.getvalue().to_pybytes()
     return data
+
+
+def _ends(memory_ids: NDArray[np.bytes_]) -> NDArray[np.uint64]:
+    """Return the last eight bytes of ids as numbers: random, and sorted ten times as fast as the ids."""
+    halves: NDArray[np.uint64] = np.ascontiguousarray(memory_ids).view(np.uint64).reshape(-1, 2)
+    return halves[:, 1].copy()
 
 
 def _batch(view: memoryview, columns: list[int] | None = None) -> Any:
