@@ -235,7 +235,8 @@ def tiers(
             client, filling, steps, settled=lambda: wait_until_cleaned_up(folder, steps), with_recalls=recalls
         )
         found = cold_recall(folder, namespace, questions[:MOST_COMPARED])
-    print_figures({**figures, "cold_recall@10": round(found, 4) if found else None, "memories": memories}, as_json)
+    figures["cold_recall@10"] = None if found is None else round(found, 4)
+    print_figures({**figures, "memories": memories}, as_json)
 
 
 @commands.command()

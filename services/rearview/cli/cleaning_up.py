@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 
-import psycopg
-
+from rearview.adapters.postgres.bulk_load import BulkLoad
 from rearview.embedded.endpoints import Endpoints
 from rearview.embedded.errors import StackError
 from rearview.embedded.paths import DataFolder
@@ -16,10 +15,6 @@ MOST_DEAD = 10_000
 
 LONGEST_SECONDS = 300
 INTERVAL_SECONDS = 1.0
-
-_DEAD = """
-SELECT coalesce(max(n_dead_tup), 0) FROM pg_stat_user_tables WHERE relname = 'memory' OR relname ~ '^search_unit_warm_'
-"""
 
 
 def wait_until_cleaned_up(folder: DataFolder, steps: Steps) -> float:
@@ -34,12 +29,11 @@ def wait_until_cleaned_up(folder: DataFolder, steps: Steps) -> float:
     endpoints = Endpoints.read(folder.endpoints_file)
     if endpoints is None:
         raise StackError(f"no stack is running in {folder.root}")
-    with psycopg.connect(endpoints.postgres_owner_url, autocommit=True) as connection:
+    with BulkLoad(endpoints.postgres_owner_url) as load:
         while (passed := time.monotonic() - began) < LONGEST_SECONDS:
             shown(int(passed))
             time.sleep(INTERVAL_SECONDS)  # the first time, too: what was moved is counted within a second
-            row = connection.execute(_DEAD).fetchone()
-            if row is not None and row[0] < MOST_DEAD:
+            if load.dead_rows() < MOST_DEAD:
                 break
     shown(LONGEST_SECONDS)
     return time.monotonic() - began

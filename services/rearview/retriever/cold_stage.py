@@ -18,6 +18,9 @@ from rearview.ports.tiering import ColdContents
 
 Contents = Mapping[UUID, ColdContent]
 
+SHARE = 0.7
+"""Of the time that is left: whatever object storage does, what else was found is to be answered."""
+
 LEAST_SECONDS = 0.1
 """With less left nobody looks into segments unasked."""
 
@@ -43,6 +46,7 @@ class ColdStage:
         vectors of another generation are searched with the query's vector of that one, out of `vectors`."""
         if generation is None:
             return list(found), True
+        seconds *= SHARE
 
         async def one(search: Search, hot: Found) -> Found | None:
             if not hot.segments:
@@ -124,7 +128,7 @@ class ColdStage:
         self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID], seconds: float
     ) -> Contents:
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(SHARE * seconds):
                 return await self._cold_contents.contents(tenant_id, namespace_id, memory_ids)
         except (RearviewError, TimeoutError):
             return {}

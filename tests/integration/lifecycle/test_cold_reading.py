@@ -20,6 +20,7 @@ from rearview.adapters.cold.segment_format import (
 )
 from rearview.adapters.s3.objects import S3Objects
 from rearview.domain.cold import ColdMemory, ColdPointer, ColdQuestion, Segment
+from rearview.domain.errors import Unavailable
 from tests.support.cold_segments import DIMENSION, START, cold_memories
 from tests.support.stack import BucketAddress
 from tests.support.waiting import wait_until
@@ -29,20 +30,24 @@ ID = UUID(int=7)
 
 
 class CountingObjects(S3Objects):
-    """The object store, and which parts were asked for."""
+    """The object store, and which parts were asked for; what it says is held back until `answers` is set."""
 
     asked: list[tuple[int, int]]
+    answers: asyncio.Event
 
     async def get_range(self, key: str, offset: int, size: int) -> bytes:
         self.asked.append((offset, size))
-        return await super().get_range(key, offset, size)
+        found = await super().get_range(key, offset, size)
+        await self.answers.wait()
+        return found
 
 
 @pytest.fixture
 async def objects(bucket: BucketAddress) -> AsyncIterator[CountingObjects]:
     address = (bucket.endpoint, bucket.access_key, bucket.secret_key, bucket.bucket)
     async with CountingObjects(*address, secure=False) as store:
-        store.asked = []
+        store.asked, store.answers = [], asyncio.Event()
+        store.answers.set()
         yield store
 
 
@@ -57,8 +62,8 @@ def files(payload_bytes: int) -> SegmentFiles:
 
 
 def without_reading_ahead(objects: S3Objects, encoded: EncodedSegment) -> ColdReader:
-    """Return a reader that has room for the payload, but not for twice as much."""
-    return ColdReader(objects, files(2 * (len(encoded.data) - encoded.index_bytes) - 1))
+    """Return a reader that has room for the payload, but not for four times as much."""
+    return ColdReader(objects, files(4 * (len(encoded.data) - encoded.index_bytes) - 1))
 
 
 def pointers(encoded: EncodedSegment, memories: Sequence[ColdMemory]) -> list[ColdPointer]:
@@ -143,9 +148,47 @@ async def test_what_is_given_up_while_it_is_read_ahead_stays_away(objects: Count
     kept = files(4 * len(encoded.data))
     cold = ColdReader(objects, kept)
     await cold.search([segment(encoded)], ColdQuestion(np.ones(DIMENSION, np.float32), {}))
+    objects.answers.clear()
     asked = len(objects.asked)
-    kept.drop({ID})
     await wait_until(lambda: len(objects.asked) > asked, "a request")
+    kept.drop({ID})
+    objects.answers.set()
     await asyncio.sleep(0.2)
     assert kept.size_bytes == 0
     assert len(objects.asked) == asked + 1
+
+
+async def test_what_was_replaced_since_the_catalog_was_read_is_said_to_be_missing(objects: CountingObjects) -> None:
+    encoded = encode_segment(cold_memories(5), DIMENSION)
+    with pytest.raises(Unavailable):
+        await ColdReader(objects, files(0)).search([segment(encoded)], ColdQuestion(np.ones(DIMENSION, np.float32), {}))
+
+
+async def test_what_was_damaged_on_its_way_is_read_again(objects: CountingObjects) -> None:
+    written = wordy(200)
+    encoded = encode_segment(written, DIMENSION)
+    broken = bytearray(encoded.data)
+    broken[encoded.index_bytes :] = bytes(len(broken) - encoded.index_bytes)
+    await objects.put(KEY, bytes(broken))
+    cold, wanted = without_reading_ahead(objects, encoded), pointers(encoded, written)
+    await cold.search([segment(encoded)], ColdQuestion(np.ones(DIMENSION, np.float32), {}))
+    with pytest.raises(Unavailable):
+        await cold.contents(wanted[:1])
+    await objects.put(KEY, encoded.data)
+    assert (await cold.contents(wanted[:1]))[written[0].memory_id].content == written[0].content
+
+
+async def test_what_is_read_ahead_ends_with_its_reader_and_holds_on_to_nothing(objects: CountingObjects) -> None:
+    encoded = encode_segment(wordy(3_000), DIMENSION)
+    await objects.put(KEY, encoded.data)
+    kept = files(8 * len(encoded.data))
+    cold = ColdReader(objects, kept)
+    await cold.search([segment(encoded)], ColdQuestion(np.ones(DIMENSION, np.float32), {}))
+    objects.answers.clear()
+    await wait_until(lambda: len(objects.asked) > 1, "a request")
+    await cold.close()
+    objects.answers.set()
+    asked = len(objects.asked)
+    await asyncio.sleep(0.2)
+    assert len(objects.asked) == asked
+    assert kept.size_bytes == encoded.index_bytes

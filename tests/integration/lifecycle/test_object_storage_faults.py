@@ -145,6 +145,23 @@ async def test_a_purge_is_not_verified_while_the_object_is_there(
         await bench.assert_whole(ids[1:], list(TEXTS[1:]))
 
 
+async def test_what_no_catalog_holds_is_purged_as_well(
+    database: DatabaseUrls, redis_url: str, bucket: BucketAddress
+) -> None:
+    async with opened(database, redis_url, bucket) as bench:
+        scope, forgetter = bench.tiers.writing.scope, bench.tiers.writing.writer.forgetter
+        ids = await bench.tiers.write()
+        await bench.tiers.age(100)
+        async with bench.misbehaving("PUT", "fails afterwards", bench.sweep):
+            assert await bench.tiers.tier_counts() == {Tier.WARM: len(ids)}
+            assert bench.tiers.objects(), "the object is there, and nobody knows of it"
+        receipt = await forgetter.forget(scope, Forget("notes", ForgetMemories((ids[1],)), skip_grace_period=True))
+        await bench.tiers.writing.rows("UPDATE forget_receipt SET purge_after = now()")
+        await bench.tried_until_done(lambda: bench.job("purge", receipt_id=receipt.receipt_id))
+        assert (await forgetter.receipt(scope.tenant_id, receipt.receipt_id)).state is ForgetState.VERIFIED
+        assert not bench.tiers.objects()
+
+
 async def test_a_recall_says_that_cold_memories_are_missing(
     database: DatabaseUrls, redis_url: str, bucket: BucketAddress
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 from rearview.adapters.cold.segment_files import SegmentFiles
 from rearview.adapters.cold.segment_format import (
     STRETCH_BYTES,
+    PayloadBlock,
     SegmentDamaged,
     SegmentIndex,
     decode_segment,
@@ -204,3 +205,17 @@ def test_stretches_are_runs_of_blocks_that_leave_nothing_out(sizes: list[int]) -
     assert runs[0][0] == 100
     assert [start + size for start, size in runs] == [*(start for start, _ in runs[1:]), index.block_offsets[-1]]
     assert all(size <= STRETCH_BYTES or size in sizes for _, size in runs)
+
+
+def test_a_wrong_byte_is_told_as_damage_if_at_all() -> None:
+    written = cold_memories(32)
+    encoded = encode_segment(written, DIMENSION)
+    block = encoded.data[encoded.index_bytes :]
+    random = np.random.default_rng(11)
+    for at in random.integers(0, 600, 60).tolist():
+        broken = bytearray(block)
+        broken[at] ^= 255
+        try:
+            PayloadBlock(bytes(broken)).content(3)
+        except SegmentDamaged:
+            continue

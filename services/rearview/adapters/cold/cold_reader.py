@@ -33,15 +33,23 @@ class ColdReader:
         self._reading: dict[_Part, asyncio.Task[SegmentIndex | bytes]] = {}
         self._read_ahead = ReadAhead(objects, files)
 
+    async def close(self) -> None:
+        """End what is being read."""
+        await self._read_ahead.close()
+        for task in list(self._reading.values()):
+            task.cancel()
+
     async def search(self, segments: Sequence[Segment], question: ColdQuestion) -> SegmentSearch:
         """Look through the segments for a question.
 
         Raises:
-            Unavailable: a segment cannot be read.
+            Unavailable: a segment cannot be read, or was replaced since the catalog was.
         """
         wanted = [segment for segment in segments if _may_hold(segment, question)]
         indexes = await asyncio.gather(*(self._index(segment) for segment in wanted))
         parts = [(segment, index) for segment, index in zip(wanted, indexes, strict=True) if index is not None]
+        if len(parts) < len(wanted):
+            raise Unavailable("cold segments are being rewritten", dependency="object_storage")
         found = await asyncio.to_thread(SegmentSearch, parts, question)
         self._read_ahead.begin(parts)
         return found
@@ -64,7 +72,10 @@ class ColdReader:
         ]
         absent = [pointer for pointer, (_, block, _) in zip(pointers, found, strict=True) if block is None]
         found += await asyncio.gather(*(one(pointer) for pointer in absent))
-        return {memory_id: block.content(row) for memory_id, block, row in found if block is not None}
+        try:
+            return {memory_id: block.content(row) for memory_id, block, row in found if block is not None}
+        except SegmentDamaged as error:
+            raise _damaged() from error
 
     async def restored(self, segment: Segment, pointers: Sequence[ColdPointer]) -> list[Restored]:
         """Return memories of one segment with their units; what was compacted meanwhile is left out.
@@ -83,9 +94,9 @@ class ColdReader:
                 continue
             try:
                 units = units_of(index, block, pointer.row, terms, weights, bounds)
+                found.append(Restored(pointer, block.content(pointer.row), units))
             except SegmentDamaged as error:
                 raise _damaged() from error
-            found.append(Restored(pointer, block.content(pointer.row), units))
         return found
 
     async def _index(self, segment: Segment) -> SegmentIndex | None:
@@ -120,14 +131,12 @@ class ColdReader:
                 return None
             data = found
         # Who read at the same time may have kept the block meanwhile.
-        return self._files.block(segment_id, offset) or self._kept_block(
-            segment_id, offset, data[offset - begins : offset - begins + size]
-        )
-
-    def _kept_block(self, segment_id: UUID, offset: int, data: bytes) -> PayloadBlock:
         try:
-            return self._files.keep_block(segment_id, offset, data)
+            return self._files.block(segment_id, offset) or self._files.keep_block(
+                segment_id, offset, data[offset - begins : offset - begins + size]
+            )
         except SegmentDamaged as error:
+            self._files.drop_stretch(segment_id, begins)  # it may have been damaged on its way
             raise _damaged() from error
 
     async def _once(

@@ -49,6 +49,9 @@ BLOCK_SCHEMA = pa.schema(
 _TEXTS, _REMAINDERS = [0, 1, 2], [3, 4]
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=3))
 
+_UNREADABLE = (pa.ArrowException, OSError, ValueError, IndexError)
+"""What Arrow raises of bytes that are none of its streams, or that end too soon."""
+
 
 class SegmentDamaged(Exception):
     """Bytes that are no segment, or not the whole of one."""
@@ -135,7 +138,7 @@ class SegmentIndex:
                 raise SegmentDamaged("not a segment")
             header = json.loads(bytes(view[_PREFIX.size : _PREFIX.size + length]))
             tables = {name: _batch(view[at : at + size]) for name, (at, size) in header["streams"].items()}
-        except (struct.error, ValueError, KeyError, pa.ArrowException) as error:
+        except (*_UNREADABLE, struct.error, KeyError) as error:
             raise SegmentDamaged("the index part cannot be read") from error
         self.dimension: int = header["dimension"]
         self.block_offsets: list[int] = header["blocks"]
@@ -236,9 +239,12 @@ class PayloadBlock:
         self.size_bytes = len(data) + self._texts.nbytes
 
     def content(self, row: int) -> ColdContent:
-        """Return what a row of the segment (one of this block) keeps."""
+        """Return what a row of the segment (one of this block) keeps. Raises: SegmentDamaged."""
         at = row % BLOCK_MEMORIES
-        return ColdContent(*(column[at].as_py() for column in self._texts.columns))
+        try:
+            return ColdContent(*(column[at].as_py() for column in self._texts.columns))
+        except _UNREADABLE as error:
+            raise SegmentDamaged("a payload block cannot be read") from error
 
     def embeddings(self, index: SegmentIndex, row: int) -> NDArray[np.float16]:
         """Return the exact vectors of a row's units: (u, d) float16. Raises: SegmentDamaged."""
@@ -253,7 +259,7 @@ class PayloadBlock:
     def _unpacked(self, columns: list[int]) -> Any:
         try:
             return _batch(memoryview(self._data), columns)
-        except pa.ArrowException as error:
+        except _UNREADABLE as error:
             raise SegmentDamaged("a payload block cannot be read") from error
 
 
@@ -390,7 +396,9 @@ def _batch(view: memoryview, columns: list[int] | None = None) -> Any:
     # Of a few kilobytes, to hand the work to threads costs more than the work.
     options = pa.ipc.IpcReadOptions(use_threads=False, included_fields=columns)
     with pa.ipc.open_stream(pa.py_buffer(view), options=options) as reader:
-        return reader.read_next_batch()
+        batch = reader.read_next_batch()
+    batch.validate()
+    return batch
 
 
 def _ids(ids: Sequence[bytes]) -> Any:

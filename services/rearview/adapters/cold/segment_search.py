@@ -154,6 +154,8 @@ def _of_language(flags: NDArray[np.int16], language: int) -> NDArray[np.bool_]:
 
 
 def _similarities(index: SegmentIndex, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    if not len(index.scales):
+        return np.empty(0, np.float32)
     codes, scales = coded(vector.astype(np.float16)[None, :])
     dots: NDArray[np.float64] = np.asarray(numkong.cdist(index.codes, codes, "dot"))[:, 0]
     similarities: NDArray[np.float32] = dots.astype(np.float32) * (index.scales * scales[0])
