@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rearview.adapters.cold.cold_reader import ColdReader
 from rearview.adapters.cold.segment_files import SegmentFiles
 from rearview.adapters.cold.segment_format import decode_segment
+from rearview.adapters.cold.segment_search import of_language
 from rearview.adapters.models.registry import EmbedderSettings, open_embedder
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.tiering import PostgresTiering
@@ -83,18 +84,14 @@ class _List:
 
     @classmethod
     def of(cls, language: int, units: Sequence[ColdUnit]) -> _List:
-        own = [unit for unit in units if _are_of(np.array([unit.flags]), language)[0]]
+        flags = np.array([unit.flags for unit in units], np.int64)
+        own = [units[at] for at in np.flatnonzero(of_language(flags, language)).tolist()]
         stored = np.array([unit.embedding for unit in own], np.float32)
         return cls(language, own, stored / np.linalg.norm(stored, axis=-1, keepdims=True))
 
     def share_found(self, vector: NDArray[np.float32], hits: ColdHits) -> float:
         nearest = np.argsort(-(self.vectors @ vector), kind="stable")[:NEAREST]
-        own = _are_of(hits.flags, self.language)
+        own = of_language(hits.flags, self.language)
         first = np.argsort(-hits.similarity[own], kind="stable")[:NEAREST]
         found = {unit_id.tobytes() for unit_id in hits.unit_ids[own][first]}
         return sum(self.units[at].unit_id.bytes in found for at in nearest) / len(nearest)
-
-
-def _are_of(flags: NDArray[np.int64], language: int) -> NDArray[np.bool_]:
-    chinese: NDArray[np.bool_] = flags & _CHINESE != 0
-    return chinese if language == _CHINESE else ~chinese | (flags & _ENGLISH != 0)

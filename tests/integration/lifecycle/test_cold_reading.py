@@ -142,20 +142,25 @@ async def test_what_was_searched_is_read_whole_in_the_background_and_once(object
     assert objects.asked[1:] == ahead
 
 
-async def test_what_is_given_up_while_it_is_read_ahead_stays_away(objects: CountingObjects) -> None:
+async def reading_ahead(objects: CountingObjects) -> tuple[ColdReader, SegmentFiles, EncodedSegment]:
+    """Return a reader that waits for the first of what it reads ahead, what it keeps, and of what it reads."""
     encoded = encode_segment(wordy(5_000), DIMENSION)
     await objects.put(KEY, encoded.data)
     kept = files(4 * len(encoded.data))
     cold = ColdReader(objects, kept)
     await cold.search([segment(encoded)], ColdQuestion(np.ones(DIMENSION, np.float32), {}))
     objects.answers.clear()
-    asked = len(objects.asked)
-    await wait_until(lambda: len(objects.asked) > asked, "a request")
+    await wait_until(lambda: len(objects.asked) > 1, "a request")
+    return cold, kept, encoded
+
+
+async def test_what_is_given_up_while_it_is_read_ahead_stays_away(objects: CountingObjects) -> None:
+    _, kept, _ = await reading_ahead(objects)
     kept.drop({ID})
     objects.answers.set()
     await asyncio.sleep(0.2)
     assert kept.size_bytes == 0
-    assert len(objects.asked) == asked + 1
+    assert len(objects.asked) == 2
 
 
 async def test_what_was_replaced_since_the_catalog_was_read_is_said_to_be_missing(objects: CountingObjects) -> None:
@@ -179,16 +184,9 @@ async def test_what_was_damaged_on_its_way_is_read_again(objects: CountingObject
 
 
 async def test_what_is_read_ahead_ends_with_its_reader_and_holds_on_to_nothing(objects: CountingObjects) -> None:
-    encoded = encode_segment(wordy(3_000), DIMENSION)
-    await objects.put(KEY, encoded.data)
-    kept = files(8 * len(encoded.data))
-    cold = ColdReader(objects, kept)
-    await cold.search([segment(encoded)], ColdQuestion(np.ones(DIMENSION, np.float32), {}))
-    objects.answers.clear()
-    await wait_until(lambda: len(objects.asked) > 1, "a request")
+    cold, kept, encoded = await reading_ahead(objects)
     await cold.close()
     objects.answers.set()
-    asked = len(objects.asked)
     await asyncio.sleep(0.2)
-    assert len(objects.asked) == asked
+    assert len(objects.asked) == 2
     assert kept.size_bytes == encoded.index_bytes

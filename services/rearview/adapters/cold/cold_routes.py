@@ -20,8 +20,6 @@ from rearview.ports.found_units import NO_UNITS, FoundUnits
 from rearview.ports.recall_store import Found, Generation, Search
 
 _SQL = load_queries("recall_cold")
-_STANDING = 8
-"""Columns of the statement that tells how memories stand."""
 
 
 class SegmentRoutes:
@@ -101,9 +99,9 @@ def _units(hits: ColdHits, standing: Sequence[tuple[Any, ...] | None]) -> FoundU
     """Return the hits whose memories stand, with how each does."""
     kept = [at for at, row in enumerate(standing) if row is not None]
     rows = [row for row in standing if row is not None]
-    memory_ids, kinds, intensities, pinned, priorities, used_at, access_counts, entity_matches = (
-        zip(*rows, strict=True) if rows else [()] * _STANDING
-    )
+    if not rows:
+        return NO_UNITS
+    memory_ids, kinds, intensities, pinned, priorities, used_at, access_counts, entity_matches = zip(*rows, strict=True)
     return FoundUnits.of_columns(
         [
             [UUID(bytes=unit_id.tobytes()) for unit_id in hits.unit_ids[kept]],

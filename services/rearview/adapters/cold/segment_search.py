@@ -63,7 +63,7 @@ class SegmentSearch:
         if question.vector is not None:
             self._order = [_similarities(index, question.vector) for _, index in parts]
             for language in question.languages:
-                among = [_of_language(index.flags, language) for _, index in parts]
+                among = [of_language(index.flags, language) for _, index in parts]
                 self._add(VECTOR, among, self._order)
         if question.weights:
             self._add(KEYWORD, [scores > 0 for scores in self._keywords], self._keywords)
@@ -144,7 +144,7 @@ def _within(index: SegmentIndex, question: ColdQuestion) -> NDArray[np.bool_]:
     return told
 
 
-def _of_language(flags: NDArray[np.int16], language: int) -> NDArray[np.bool_]:
+def of_language(flags: NDArray[np.int16] | NDArray[np.int64], language: int) -> NDArray[np.bool_]:
     """Return what is in a language's list, as in the tables: of Chinese what holds some, of English all else, and what
     holds both in both."""
     if language == 0:
