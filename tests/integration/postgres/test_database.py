@@ -47,6 +47,18 @@ async def test_connections_that_the_server_closed_are_replaced_before_they_are_u
     assert not set(before) & set(after)
 
 
+async def test_one_caller_gets_past_all_connections_that_the_server_closed(database: DatabaseUrls) -> None:
+    # A pool that looks itself pauses for a second after the second of them, and twice as long after each one more.
+    async with Database(
+        database.service, max_connections=CONNECTIONS, acquire_timeout_seconds=0.9, vectors=False
+    ) as pool:
+        before = await at_once(pool)
+        async with await psycopg.AsyncConnection.connect(database.superuser, autocommit=True) as superuser:
+            await superuser.execute("SELECT pg_terminate_backend(pid, 10000) FROM unnest(%s::int[]) AS pid", [before])
+        await pool.ping()
+        assert pool.figures().failures == 0
+
+
 @asynccontextmanager
 async def forwarder(port: int, target: int) -> AsyncIterator[None]:
     """Pass connections on for the length of the block; before and after nobody listens."""

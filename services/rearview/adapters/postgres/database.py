@@ -90,7 +90,6 @@ class Database:
             timeout=acquire_timeout_seconds,
             reconnect_timeout=_RECONNECT_SECONDS,
             configure=configure,
-            check=_still_open,
             open=False,
         )
 
@@ -185,7 +184,7 @@ class Database:
 
     @asynccontextmanager
     async def _bounded(self, timeout_seconds: float | None) -> AsyncIterator[BoundedConnection]:
-        async with self._pool.connection() as connection:
+        async with self._open_connection() as connection:
             if timeout_seconds is not None:
                 connection.longest_silence_seconds = timeout_seconds + _GRACE_SECONDS
             try:
@@ -195,6 +194,23 @@ class Database:
                 # Who was cancelled may have left a pipeline half-way; the next one's answers would not be its own.
                 if connection.pgconn.pipeline_status != pq.PipelineStatus.OFF:
                     await connection.close()
+
+    @asynccontextmanager
+    async def _open_connection(self) -> AsyncIterator[BoundedConnection]:
+        """Lend a connection that the server has not closed. The pool would look itself, and pause longer and longer
+        after each closed one: when a server comes back all idle ones are closed."""
+        for _ in range(self._pool.max_size):
+            connection = await self._pool.getconn()
+            if _is_open(connection):
+                break
+            await self._pool.putconn(connection)
+        else:
+            connection = await self._pool.getconn()
+        try:
+            async with connection:
+                yield connection
+        finally:
+            await self._pool.putconn(connection)
 
     async def ping(self) -> None:
         """Ask PostgreSQL for a sign of life. Raises: Unavailable; Overloaded."""
@@ -217,17 +233,21 @@ def _milliseconds_since(moment: float) -> float:
     return round((time.perf_counter() - moment) * 1000, 3)
 
 
-async def _still_open(connection: Connection) -> None:
-    """Raise OperationalError for an idle connection that the server has closed; the pool then takes another.
+def _is_open(connection: Connection) -> bool:
+    """Tell whether the server has not closed an idle connection.
 
     Whoever closes says so on the socket, so this asks the kernel and costs no round trip.
     """
     socket = select.poll()
-    socket.register(connection.fileno(), select.POLLIN)
-    for _ in range(_MOST_READS):
-        if not socket.poll(0):
-            return
-        connection.pgconn.consume_input()
+    try:
+        socket.register(connection.fileno(), select.POLLIN)
+        for _ in range(_MOST_READS):
+            if not socket.poll(0):
+                break
+            connection.pgconn.consume_input()
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 class translated_errors:  # noqa: N801 - reads as a statement: `with translated_errors():`
