@@ -4,6 +4,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from rearview.language.facts.statement import TITLED_NAME_EN
+from rearview.language.facts.values import relation_words
+
 MAX_CLAUSE_CHARACTERS = 160
 
 _SENTENCE = re.compile(
@@ -14,13 +17,16 @@ _SENTENCE = re.compile(
 _CLAUSE_END = re.compile(
     r"[，：]|[,:](?![0-9]|(?<=[0-9a-z],) [12][0-9]{3}(?![0-9]))|(?<![0-9])[,:]|[(（)）]|\s[-–—]\s|…+|\.{2,}|\.$"
     r"|[。！？!?；;\n]+|、(?=我)"
-    r"|\s(?=but\s)|\s(?=and\s(?:i|my|we|our|(?:now )?(?:lives?|works?|study|studies|(?:is|am) (?:now )?an?)"
-    r"|so (?:am|do|does|is|are))\b)|(?=但是?我|不过我|可是我)"
+    r"|\s(?=but\s)|\s(?=(?:and|n)\s(?:i|my|we|our|(?:now |also |really |currently )*(?:lives?|works?|study|studies"
+    r"|(?:is|am) (?:now )?an?|(?:love|like|hate|prefer|own|drive|speak|weigh|enjoy)s?|ha(?:ve|s) an?"
+    r"|(?:can't|cannot|don't|doesn't) (?:stand|eat|drink|do|like|have))|so (?:am|do|does|is|are))\b)|(?=但是?我"
+    r"|不过我|可是我)"
     r"|\s(?=so\s(?:i|my|we|please|pl[sz]|keep|use|don'?t|do not|let's)\b)|(?<=[0-9米斤gm])(?=身高|体重)",
     re.IGNORECASE,
 )
 _OPENERS = re.compile(
-    r"\s*(?:(?:对了|其实|实际上|事实上|别忘了|不要忘记|别忘记|老实说|说实话|说真的|嗯+|哦|那个|请(?:你)?记住|记住|记一下|帮我记一下|顺便说一下|顺便|另外|而且|还有|因为"
+    r"\s*(?:(?:对了|其实|实际上|事实上|别忘了|不要忘记|别忘记|老实说|说实话|说真的|嗯+|哦|那个|请(?:你)?记住|记住"
+    r"|记一下|帮我记一下|顺便说一下|顺便|另外|而且|还有|因为"
     r"|所以|但是|但|可是|不过|然后|大家好|你好|您好|嗨|哈喽|好的|是的|我(?:想)?(?:跟|和|告诉)你(?:说|讲)?|注意"
     r"|哎呀?|嘿|好吧|我承认|唉|呃"
     r"|补充一下|更新一下|说一下|跟你说一下|顺带|另外|(?:just )?to let you know|(?:it )?turns out(?: that)?|heads up"
@@ -28,7 +34,13 @@ _OPENERS = re.compile(
     r"|(?:please )?remember"
     r"(?: that)?|note(?: that)?|don't forget(?: that)?|do not forget(?: that)?|just so you know|to be honest"
     r"|fyi|btw|honestly|tbh|lol|ugh|umm?|uhh?"
-    r"|plus|anyway|i mean|haha|because|as you know|update|for the record)(?![a-z])[\s,，:：]*)*",
+    r"|plus|n(?= )|anyway|i mean|haha|because|as you know|update|for the record)(?![a-z])[\s,，:：]*)*",
+    re.IGNORECASE,
+)
+# "My boss, Angela, prefers ..." names somebody within a clause: the commas become blanks, offsets kept.
+_APPOSITION = re.compile(
+    rf"(?<![a-z])my (?:[a-z]+ )?(?:{'|'.join(word for word in relation_words() if word.isascii())}),"
+    rf" {TITLED_NAME_EN}(?:,(?= [a-z])|(?=[.!;]|$))",
     re.IGNORECASE,
 )
 _LIST_INSIDE = re.compile(
@@ -62,7 +74,7 @@ def clauses(sentence: Clause, is_label: Callable[[str], bool]) -> Iterator[Claus
     A colon ends a clause but after a label ("Budget: $500"), which `is_label` tells.
     """
     at = 0
-    text = sentence.text
+    text = _APPOSITION.sub(lambda found: found.group().replace(",", " "), sentence.text)
     for match in [*_CLAUSE_END.finditer(text), None]:
         end = match.start() if match else len(text)
         if match and match.group() in (":", "：") and is_label(text[at:end]):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rearview.domain.fact import PERSON, USER
-from rearview.language.facts.statement import NAME_EN, ZH_PERSON
+from rearview.language.facts.statement import NAME_EN, TITLED_NAME_EN, ZH_PERSON
 from rearview.language.facts.values import category_of, relation_key, relation_words, value_key
 from rearview.language.scripts import has_han
 
@@ -99,34 +99,48 @@ _NO_NAME = frozenset(
         "do",
     ]
 )
-_ZH_RELATED = re.compile(f"我(?:的|家|们)?(?:大|小|二)?(?P<relation>{_ZH_RELATION})(?P<rest>.+)", re.DOTALL)
+_ZH_RELATED = re.compile(
+    f"我(?:的|家|们)?(?:大|小|二|亲)?\\s?(?P<relation>{_ZH_RELATION}|(?:{_EN_RELATION})(?![a-z]))(?P<rest>.+)",
+    re.DOTALL,
+)
+_EN_SUCH_A = (
+    "(?:(?:best|older|younger|big|little|elder|eldest|oldest|youngest|middle|twin|new|baby|dear|direct|thesis|personal"
+    "|good|close) )*"
+)
 _ZH_NAMED = re.compile(f"{ZH_PERSON}", re.DOTALL)
 _ZH_NAME_THEN = re.compile(f"(?P<name>{ZH_PERSON}|{NAME_EN})(?P<rest>.*)", re.DOTALL)
 _EN_RELATED = re.compile(
-    rf"my (?:best |older |younger |big |little |elder |twin "
-    rf"|new )?(?P<relation>{_EN_RELATION})(?P<possessive>'s)?(?![a-z])"
+    rf"my {_EN_SUCH_A}(?P<relation>{_EN_RELATION})(?P<possessive>'s)?(?![a-z])"
     rf"(?:,? (?P<name>{NAME_EN}),?(?P<name_possessive>'s)?(?![a-z']))?(?P<rest>.+)",
     re.IGNORECASE | re.DOTALL,
 )
 _EN_NAMED = re.compile(rf"(?P<name>{NAME_EN})(?P<possessive>'s)?(?P<rest> .+)", re.DOTALL)
 _ZH_CALLED = re.compile(
-    f"(?:的?(?:大名|小名|名字|姓名))?(?:叫|是(?=(?:{ZH_PERSON}|{NAME_EN})\\s*$))"
-    f"(?P<name>{ZH_PERSON}|{NAME_EN}|(?![我你您他她什做去来])[\u4e00-\u9fff]{{2,3}})(?<![去来做办走说看买吃])\\s*$"
+    f"\\s?(?:的?(?:大名|小名|名字|姓名))?(?:叫|是(?=\\s?(?:{ZH_PERSON}|{NAME_EN})\\s*$))\\s?"
+    f"(?P<name>{ZH_PERSON}(?:教授|老师|医生|律师)?|{NAME_EN}"
+    f"|(?![我你您他她什做去来])[\u4e00-\u9fff]{{2,3}})(?<![去来做办走说看买吃])\\s*$"
 )
 _EN_CALLED = re.compile(
-    rf"\s*(?:name )?(?:is|is called|is named|called|named)\s+(?:called |named )?(?P<name>{NAME_EN})\s*$", re.IGNORECASE
+    rf"\s*(?:name )?(?:(?:'s|is) (?:an? )?(?:(?:guy|man|woman|girl|boy|dude|lady) )?)?(?:(?:called|named) )?"
+    rf"(?P<name>{TITLED_NAME_EN})\s*$",
+    re.IGNORECASE,
 )
 _ZH_IS_MINE = re.compile(f"(?P<name>{ZH_PERSON}|{NAME_EN})是我的?(?P<relation>{_ZH_RELATION})\\s*$")
 _EN_IS_MINE = re.compile(
-    rf"(?P<name>(?-i:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?{NAME_EN}) is my (?P<relation>{_EN_RELATION})\s*$", re.IGNORECASE
+    rf"(?P<name>{TITLED_NAME_EN})(?: is|'s) my {_EN_SUCH_A}(?P<relation>{_EN_RELATION})\s*$", re.IGNORECASE
 )
 _ZH_HAS = re.compile(
     f"我(?:还)?有(?:一|两)?[个位](?P<relation>{_ZH_RELATION})(?:名字)?叫(?P<name>{ZH_PERSON}|{NAME_EN}"
     f"|[\u4e00-\u9fff]{{2,3}})\\s*$"
 )
 _EN_HAS = re.compile(
-    rf"(?:i|we) have an? (?:older |younger |little |big |twin )?(?P<relation>{_EN_RELATION}) (?:named"
-    rf"|called) (?P<name>{NAME_EN})\s*$",
+    rf"(?:i|we)(?:'ve got| have|'ve) an? {_EN_SUCH_A}(?P<relation>{_EN_RELATION}) (?:named|called)"
+    rf" (?P<name>{NAME_EN})\s*$",
+    re.IGNORECASE,
+)
+_HAS_ONE = re.compile(
+    rf"(?:我(?:还)?有(?:一|两)?[个位]|(?:i|we)(?:'ve got| have|'ve) an? {_EN_SUCH_A})"
+    rf"(?P<relation>{_ZH_RELATION}|{_EN_RELATION})$",
     re.IGNORECASE,
 )
 _SAID = re.compile(
@@ -138,14 +152,19 @@ _EN_THIRD_VERB = re.compile(
     r"^ (?:also |really |just |still |now |always |usually )*(?P<verb>lives|works|likes|loves|hates|enjoys|prefers"
     r"|drinks|eats|drives"
     r"|owns|speaks|studies|weighs|wears|dislikes|detests|takes|pays|earns|makes|rides|has|is|was|doesn't|does|isn't"
-    r"|uses)\b"
+    r"|uses|plays|teaches|goes|keeps|suffers|comes|follows|earns|rents|attends|majors|avoids|adores|can't)\b"
 )
 _EN_OTHER_VERB = re.compile(
     r"^ (?:also |really |just |recently |can |can't |cannot |never |already )*(?:moved|switched|bought|sold|quit"
     r"|joined|graduated|turned|got|became"
     r"|grew|majored|speak|eat|drink|left|changed|adopted)\b"
 )
-_EN_GOES_ON = re.compile(r"(?:now )?(?:lives|works|studies|is (?:now )?an?)\b", re.IGNORECASE)
+_EN_GOES_ON = re.compile(
+    r"(?:now |also |really )?(?:lives|works|studies|is (?:now )?an?|is (?=allergic|vegan|vegetarian|married|single"
+    r"|[0-9])"
+    r"|loves|likes|hates|has|drives|owns|speaks|prefers|enjoys|drinks|eats|doesn't|can't)\b",
+    re.IGNORECASE,
+)
 _NEW_LIFE = re.compile(
     f"(?!周[末一二三四五六日天]|[夏秋]天|高[中考])(?P<zh>我|{ZH_PERSON}|{NAME_EN} ?)?"
     "(?:最近|刚刚?|上个?月|上周|去年|今年|又)*"
@@ -154,7 +173,10 @@ _NEW_LIFE = re.compile(
     r"(?:(?:changed|switched) (?:jobs?|careers?|roles?)|got a new job|moved(?: house| home)?)",
 )
 _PRONOUN = re.compile(r"[他她](?!们|的|说)|(?:he|she)(?='s |\s)", re.IGNORECASE)
-_VERBS = {"has": "have", "is": "am", "doesn't": "don't", "does": "do", "studies": "study", "was": "was"}
+_VERBS = {
+    "has": "have", "is": "am", "isn't": "am not", "doesn't": "don't", "does": "do", "studies": "study", "was": "was",
+    "teaches": "teach", "goes": "go",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,9 +248,14 @@ def is_about_somebody(clause: str) -> bool:
     return _ZH_RELATED.match(clause) is not None or _EN_RELATED.match(clause) is not None
 
 
+def introduced(clause: str) -> bool:
+    """Whether a clause says that the speaker has somebody, and no more: "I have a brother"."""
+    return _HAS_ONE.match(clause) is not None
+
+
 def subject_of(clause: str) -> str | None:
     """Return the subject of a clause that speaks of a relation of the speaker's, None for others."""
-    related = _ZH_RELATED.match(clause) or _EN_RELATED.match(clause)
+    related = _HAS_ONE.match(clause) or _ZH_RELATED.match(clause) or _EN_RELATED.match(clause)
     return person(related["relation"]) if related else None
 
 

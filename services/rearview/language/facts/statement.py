@@ -10,7 +10,14 @@ ZH_SELF = (
     "我(?:自己|本人)?(?:现在|目前|今年|已经|刚刚?|最近|其实|一直|从小|上个?月|上周|去年|昨天|前天)*(?:就|也|还|又)?"
 )
 EN_SELF = r"i(?:'m| am)(?: (?:currently|now|actually|also|still|already))?"
+EN_TAIL = (
+    r"(?: (?:now|too|as well|please|these days|nowadays|at the moment|at present|lately|though|tho|currently|anyway"
+    r"|already|sorry|(?:ever )?since [^,]{2,40}|for (?:(?:about|over|almost|nearly|around|like|the (?:last|past)) )*"
+    r"[a-z0-9]+ (?:years?|months?|weeks?|decades?)|for (?:years|ages|a while|a living))){0,2}"
+)
+"""Words that may close any English statement: when, for how long, and fillers."""
 NAME_EN = r"(?-i:[A-Z][a-z]+(?:[ -][A-Z][a-z]+){0,2})"
+TITLED_NAME_EN = rf"(?:(?-i:Dr|Mr|Mrs|Ms|Prof)\.? )?{NAME_EN}"
 NAME_ZH = "[\u4e00-\u9fff·]{2,4}"
 _SURNAME = (
     "[赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻苏潘葛范彭郎鲁韦马苗方俞任袁柳鲍史唐费薛雷贺倪汤"
@@ -25,8 +32,10 @@ ZH_PERSON = (
 
 FOR_TOPIC = (
     r"(?:for|on) (?:buying |getting )?(?:(?:the|my|our|this|that|an?|some) )*(?:(?:brand )?(?:new|used) )*"
-    r"(?P<topic>(?!(?:it|that|this|these|those|them|us|me|you|him|her|everything|anything|all|both|each|any|some|now|today"
-    r"|tonight|tomorrow|the|my|our|buying|getting|next|last|one|two|three|four|five|six|week|weekend|day|days|time|moment"
+    r"(?P<topic>(?!(?:it|that|this|these|those|them|us|me|you|him|her|everything|anything|all|both|each|any|some|now"
+    r"|today"
+    r"|tonight|tomorrow|the|my|our|buying|getting|next|last|one|two|three|four|five|six|week|weekend|day|days|time"
+    r"|moment"
     r"|people|person|night|nights|quarter|sure|example|instance|real|once)\b)"
     r"[a-z][a-z'-]*(?: (?!(?:is|are|was|to|has|have|at|of|must|should|can|will|would)\b)[a-z][a-z'-]*){0,2}?"
     r"(?: (?:to|in|with) (?-i:[A-Z])[a-z]+)?)"
@@ -40,7 +49,8 @@ class FactRule:
 
     Its groups say what was found: `value`; `list` for several things; `number` with `sign`, `scale` and `unit`;
     `replaced` for what the value takes the place of; `topic` for what of the speaker's it is about; `called` for a
-    pet's name; `degree` for adverbs of strength. `fixed` is the value of a rule whose words need no group.
+    pet's name; `degree` for adverbs of strength. `fixed` is the value of a rule whose words need no group. A rule
+    of which only common values are believed ("I'm a tea person") is `known`.
     """
 
     attribute: str
@@ -50,6 +60,7 @@ class FactRule:
     strength: Strength = Strength.NORMAL
     fixed: str = ""
     english: bool = False
+    known: bool = False
 
 
 def zh(
@@ -60,10 +71,11 @@ def zh(
     stance: Stance = Stance.STANDING,
     strength: Strength = Strength.NORMAL,
     fixed: str = "",
+    known: bool = False,
 ) -> FactRule:
     """Return a rule for Chinese words, particles at the end allowed."""
     compiled = re.compile(f"(?:{pattern}){ZH_TAIL}\\s*$", re.IGNORECASE)
-    return FactRule(attribute, compiled, denied, stance, strength, fixed)
+    return FactRule(attribute, compiled, denied, stance, strength, fixed, known=known)
 
 
 def en(
@@ -74,7 +86,8 @@ def en(
     stance: Stance = Stance.STANDING,
     strength: Strength = Strength.NORMAL,
     fixed: str = "",
+    known: bool = False,
 ) -> FactRule:
     """Return a rule for English words, a few closing words allowed."""
-    compiled = re.compile(rf"(?:{pattern})(?: (?:now|too|as well|please|these days|at the moment))?\s*$", re.IGNORECASE)
-    return FactRule(attribute, compiled, denied, stance, strength, fixed, english=True)
+    compiled = re.compile(f"(?:{pattern}){EN_TAIL}\\s*$", re.IGNORECASE)
+    return FactRule(attribute, compiled, denied, stance, strength, fixed, english=True, known=known)

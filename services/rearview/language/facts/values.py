@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from rearview.language.aliases import canonical, kind_of, normalised
+from rearview.language.aliases import canonical, common_words, kind_of, normalised
 from rearview.language.data_files import load_yaml
 
 MAX_VALUE_CHARACTERS = 60
@@ -14,7 +14,7 @@ _ARTICLE = re.compile(
     re.IGNORECASE,
 )
 _SOME = re.compile(r"^(?:a (?:little bit of|little|bit of|lot of)|some|fluent)\s+", re.IGNORECASE)
-_ZH_VERB = re.compile("^(?:去|坐|用)?(?:[吃喝看听玩用坐])(?=..|[茶酒水鱼辣虾书])")
+_ZH_VERB = re.compile("^(?:去|坐|用)?(?:[吃喝看听玩用坐])(?=..|[茶酒水鱼辣虾书肉面糖姜葱蒜奶蛋蟹藕鸭鹅])")
 _EN_VERB = re.compile(
     r"^(?:to )?(?:drink(?:ing)?|eat(?:ing)?|watch(?:ing)?|listen(?:ing)? to|play(?:ing)?|having|tak(?:e|ing)|us(?:e"
     r"|ing))"
@@ -62,6 +62,18 @@ def value_key(value: str) -> str:
 def category_of(value: str) -> str | None:
     """Return the sort of thing a common value is (`drink`, `seat`), None for others."""
     return _categories().get(value_key(value))
+
+
+def words_of_category(category: str) -> tuple[str, ...]:
+    """Every word for a sort of common values (`language`), the longest first."""
+    words = {normalised(str(name)) for names in load_yaml("fact_values.yaml")[category] for name in names}
+    return tuple(sorted(words, key=lambda word: (-len(word), word)))
+
+
+def place_names() -> tuple[str, ...]:
+    """Every known name of a place, in small letters, the longest first; those that are words as well are none."""
+    names = {normalised(str(name)) for line in load_yaml("aliases.yaml")["places"] for name in line} - common_words()
+    return tuple(sorted(names, key=lambda name: (-len(name), name)))
 
 
 def sort_words() -> tuple[str, ...]:
