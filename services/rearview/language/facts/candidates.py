@@ -39,7 +39,8 @@ _ENGLISH_I = re.compile(r"(?<![a-z])(?:i|my|we|our|me|call|from|over|ideally|pre
 _SITUATIONAL = re.compile(
     r"^(?:the (?!ocean|sea|beach|mountains?|outdoors|rain|snow|piano|guitar|violin|train|bus|window|aisle|blue|red)"
     r"|to$|not )"
-    r"|\b(?:them|this|that|these|those|it|him|you|your|here|there|tomorrow|yesterday)\b|那种|这种|的时候|的感觉|的人",
+    r"|\b(?:them|this|that|these|those|it|him|you|your|here|there|tomorrow|yesterday)\b|那种|这种|的时候|的感觉|的人|上次|刚才|昨天|[那这][家个部件首本次]"
+    "|容易|让人|(?<!音乐)(?<!演唱)(?<![社聚舞酒宴年])会(?=.)",
     re.IGNORECASE,
 )
 _EDGE_ADVERBIAL = re.compile(

@@ -11,11 +11,27 @@ _RULES: tuple[tuple[re.Pattern[str], bool, Stance], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), denied, stance)
     for pattern, denied, stance in (*constraints_zh.RULES, *constraints_en.RULES)
 )
+# Whose rule it is: "我们公司禁止……", "our policy is that ...".
+_WHOSE = re.compile(
+    r"^(?:(?:我们?|咱们?)?(?:公司|团队|team|部门|小组|组里?|项目组?|家里?)(?:内部|里)?(?:都|也)?\s?(?:规定|要求|约定"
+    r"|有规定)?[,，:：]?\s?"
+    r"(?=禁止|严禁|不允许|不准|不许|不得|一律|必须|pr|代码|所有|每)|(?:our|my|the)(?: [a-z]+)? (?:policy"
+    r"|rule) is(?: that| to)? )",
+    re.IGNORECASE,
+)
 _TAIL = re.compile(
     r"(?:[,， ]+(?:please|pls|plz|thanks|okay|ok)|吧|哦|啊|了|哈|谢谢|就行|就好|即可|为好|行吗|拜托)+$", re.IGNORECASE
 )
 # "Don't use it": what it is that nobody shall use was said elsewhere.
-_OF_THE_MOMENT = re.compile(r"[a-z]+ (?:it|that|this|them|those|these)$", re.IGNORECASE)
+_OF_THE_MOMENT = re.compile(
+    r"^[a-z]+ (?:it|that|this|them|those|these)$"
+    r"|\b(?:this|that|these|those) (?:paragraph|section|sentence|file|one|email|message|line|draft|version|doc"
+    r"|document|slide"
+    r"|table|time|chapter|photo|picture|letter)s?\b|\b(?:yet|for now|right now|today|tonight|tomorrow|by [a-z]+day)$"
+    "|这段|这句|这篇|这封|这次|这回|这里|今天|明天|今晚|尽快|马上|(?:周[一二三四五六日天]|星期.|月底"
+    "|[0-9]+[号日])之?前",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +45,14 @@ class LaidDown:
 
 def laid_down(clause: str) -> Iterator[LaidDown]:
     """The rule that a clause lays down, if it does."""
+    clause = _WHOSE.sub("", clause)
     for pattern, denied, stance in _RULES:
         match = pattern.match(clause)
         if match:
             rule = _TAIL.sub("", match["rule"]).strip(" .")
             if verb := match.groupdict().get("does"):
                 rule = f"{_base(verb)} {rule}"
-            if rule and not _OF_THE_MOMENT.match(rule):
+            if rule and not _OF_THE_MOMENT.search(rule):
                 yield LaidDown(rule, denied, stance)
             return
 

@@ -14,7 +14,7 @@ _TASK = (
     "|rename|reformat"
     "|overwrite|refactor|swear|lecture|reserve|substitute|attach|link|list|highlight|abbreviate|shorten|summari[sz]e"
     "|double-check"
-    "|verify|cite|leave|keep|stick|notify|alert|ring|phone|remind me|joke|offer|propose|autofill|auto-play|forward"
+    "|verify|cite|notify|alert|autofill|auto-play|forward"
     "|address|mix|skip|approve|download|upload|expose|restart|seat|give (?!up)|bring (?!you|me)"
 )
 _DOING = (
@@ -22,9 +22,10 @@ _DOING = (
     "|reminding|putting|apologi[sz]ing|explaining|scheduling|booking|pinging|tagging|offering|cc'ing|correcting"
     "|including|writing|changing|deleting|charging|sharing|translating|assuming"
 )
-_THINGS = r"(?:(?:the|all|every|any|each|my|our|your) (?!best\b|time\b|day\b|people\b|kids\b|way\b)[a-z]+(?: [a-z]+)?)"
+_THINGS = r"(?:(?:the|all|every|any|each) (?!best\b|time\b|day\b|people\b|kids\b|way\b)[a-z]+(?: [a-z]+)?)"
 _MANY = (
-    "(?:replies|responses|answers|emails|meetings|messages|reports|documents|docs|invoices|summaries|commits|prs"
+    "(?:(?:my|our|your) )?(?:replies|responses|answers|emails|meetings|messages|reports|documents|docs|invoices"
+    "|summaries|commits|prs"
     "|pull requests"
     "|deployments|deploys|flights|hotels|recipes|payments|calls|notifications|slides|subject lines|backups|contracts"
     "|releases)"
@@ -32,6 +33,10 @@ _MANY = (
 _WORK = (
     "deploy|merge|push|commit|ship|release|publish|sign|share|store|log|hardcode|test|review|approve|touch|edit"
     "|change|send|discuss|post|release"
+)
+_NEEDING = (
+    "(?:[a-z]+ )?(?:pr|pull request|commit|merge|release|deploy|deployment|document|invoice|expense|purchase|order"
+    "|report|email|meeting|change|feature|ticket|contract|migration|payment|refund|booking|request|post|page|form)s?"
 )
 _POLITE = r"(?:(?:please|pls|plz|also|and|just) )*"
 _NO_ONE = r"(?:nobody|no one|no-one)"
@@ -69,8 +74,10 @@ RULES: tuple[tuple[str, bool, Stance], ...] = (
     (rf"{_POLITE}always (?P<rule>(?:{_TASK})\b.{{2,80}})", False, Stance.STANDING),
     (rf"{_POLITE}only (?P<rule>(?:{_TASK})\b.{{2,80}})", False, Stance.STANDING),
     (
-        rf"{_POLITE}(?:make|be) sure (?:to|(?:that )?you(?: always)?) (?P<rule>(?:always "
-        rf"|never )?(?:{_TASK})\b.{{2,80}})",
+        # For each time, not for once.
+        rf"{_POLITE}(?:make|be) sure (?:to|(?:that )?you) (?P<rule>(?=.*\b(?:always|never|every|each|before"
+        rf"|whenever)\b)"
+        rf"(?:always |never )?(?:{_TASK})\b.{{2,80}})",
         False,
         Stance.STANDING,
     ),
@@ -109,8 +116,7 @@ RULES: tuple[tuple[str, bool, Stance], ...] = (
     ),
     # "Needs two approvals" names what is needed, not what is to be done: the rule is the whole.
     (
-        r"(?P<rule>(?:all|every|each|any) (?!time\b|day\b|one\b|body\b)[a-z]+(?: [a-z]+)? (?:needs?"
-        r"|requires?) (?!to\b)[a-z0-9].{3,60})",
+        rf"(?P<rule>(?:all|every|each|any) (?:{_NEEDING}) (?:needs?|requires?) (?!to\b)[a-z0-9].{{3,60}})",
         False,
         Stance.STANDING,
     ),

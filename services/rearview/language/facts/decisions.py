@@ -4,7 +4,7 @@ import re
 
 from rearview.language.facts.statement import ZH_TAIL
 
-_ZH_WHAT = "(?P<value>(?!什么|哪|谁|怎么|这样|这么|它|好了)[^，。]{2,30}?)"
+_ZH_WHAT = "(?P<value>(?!什么|哪|谁|怎么|这样|这么|它|好了|我没|我不|我是|你|他|她)[^，。]{2,30}?)"
 _EN_WHAT = (
     r"(?P<value>(?!what\b|it\b|that\b|this\b|you\b|them\b|to\b|him\b|her\b|how\b|whether\b|your\b|those\b|these\b)"
     r"[a-z0-9\u4e00-\u9fff][^,.!?]{1,50}?)"
@@ -37,30 +37,29 @@ MADE: tuple[re.Pattern[str], ...] = (
     re.compile(
         f"{_ZH_WE}{_ZH_FINALLY}(?:就)?(?:选定?了|就选|选择了?|就定|就订|就挑|我选|(?:还是)选(?=.{{2,16}}(?:吧|好了"
         f"|了))|(?:就|都)用(?=.{{2,16}}(?:吧|好了))"
-        f"|定了(?!下来)|订了|(?:就|直接)?(?:go with|pick|choose)\\s?){_ZH_WHAT}{_ZH_TAIL}",
+        f"|定了(?!下来)|(?:就|直接)(?:go with|pick|choose)\\s?){_ZH_WHAT}{_ZH_TAIL}",
         re.IGNORECASE,
     ),
     re.compile(
         rf"(?:so )?(?:after [a-z ]{{3,40}} )?(?:i|we)(?:'ve| have)?{_EN_FINALLY}"
         r" (?:decided (?:to (?:go|stick) with|on|to (?!go with)|(?:that )?(?:we're|i'm|we'll|i'll|we are"
         r"|i am) (?:going to )?|(?=[\u4e00-\u9fff]))"
-        r"|settled (?:on|for)|chose|picked(?! up)|opted for|landed on|went with(?! (?:him|her|them|my))"
-        r"|ended up (?:choosing|picking|going with|buying|booking|with)|agreed (?:to|on))"
+        r"|settled (?:on|for)|chose|opted for|landed on(?= the)|went with(?= the)"
+        r"|ended up (?:choosing|picking|going with)|agreed (?:to|on))"
         rf" ?(?:the )?(?:用|选)?{_EN_WHAT}{_EN_TAIL}",
         re.IGNORECASE,
     ),
     re.compile(
-        rf"(?:so |then |ok |okay |alright |yeah )*(?:(?:let's|let us)(?: just)? (?:go (?:with|for)|stick (?:with|to)"
-        rf"|settle (?:on|for)|opt for|choose|pick)"
+        rf"(?:so |then |ok |okay |alright |yeah )*(?:(?:let's|let us)(?: just)? (?:go with|stick (?:with|to)"
+        rf"|settle (?:on|for)|opt for|(?:choose|pick)(?= the))"
         rf"|(?:i|we)(?:'ll| will){_EN_FINALLY} (?:go|stick) with|(?:i'm|we're|i am|we are){_EN_FINALLY} (?:going"
         rf"|sticking) with"
         rf"|(?:i'm|we're|i am|we are){_EN_FINALLY} going to (?:go|stick) with) (?:the )?{_EN_WHAT}{_EN_TAIL}",
         re.IGNORECASE,
     ),
     re.compile(
-        r"(?:so |then |ok |okay |alright )*(?:let's|let us)(?: just)? (?:do|use|take|get"
-        r"|book) (?:the )(?P<value>(?!same\b|math\b|work\b|job\b|most\b|rest\b)"
-        r"[a-z0-9][^,.!?]{1,50}?)(?: (?:then|instead|one then|please))?\s*$",
+        r"(?:so |then |ok |okay |alright )*(?:let's|let us)(?: just)? (?:do|use|take|get|book|have) the "
+        r"(?P<value>(?!same\b|math\b|work\b|job\b|most\b|rest\b)[a-z0-9][^,.!?]{1,50}?) (?:then|instead)\s*$",
         re.IGNORECASE,
     ),
 )

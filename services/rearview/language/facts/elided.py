@@ -5,6 +5,7 @@ import re
 from rearview.domain.fact import USER
 from rearview.language.facts.statement import NAME_EN, ZH_PERSON
 from rearview.language.facts.values import relation_words
+from rearview.language.facts.word_lists import any_of
 from rearview.language.scripts import has_han
 
 _AFTER_A_SUBJECT_ZH = re.compile(
@@ -19,10 +20,11 @@ _AFTER_A_SUBJECT_ZH = re.compile(
     "|干)[^，。]{2,12}的?$|会说"
     "|[^，。我他她]{1,8}人$|有(?:轻度|重度|点|些|严重的?)?(?:高血压|糖尿病|哮喘|[^，。]{1,6}(?:炎|症|过敏))|吃素|单身"
     "|已婚|离异"
-    "|(?:大学|本科|硕士)?(?:学的?是|读的?是|主修)|(?:有|养了?)[一两二三](?:只|条|个)|体?重|身?高|(?:坐|骑|开|喝)(?!始"
+    "|(?:大学|本科|硕士)?(?:学的?是|读的?是|主修)|(?:有|养了?)[一两二三](?:只|条|个)|体?重|身?高|[学读][^，。]{2,10}的$|鞋子?(?:穿|是)?[34][0-9]|(?:坐|骑|开|喝)(?!始"
     "|会|心|学))",
     re.IGNORECASE,
 )
+_COUNTRYMAN_ZH = re.compile(f"(?:{any_of('regions_zh')}|北京|上海|天津|重庆|广州|深圳|香港)人$")
 _AFTER_A_SUBJECT_EN = re.compile(
     r"(?:and )?(?:(?:also|now|currently|mostly|really|just|never|always|usually|totally|absolutely) )*"
     r"(?:live in|live|work(?:ing)? (?:as|at|for|in)|study(?:ing)? at|study|am an?|speak|love|like|hate|prefer|enjoy|own"
@@ -36,6 +38,7 @@ _STATE_EN = re.compile(
     r"|(?P<children>(?:one|two|three|four|five|six|[1-6]|no) (?:kids?|children))$",
     re.IGNORECASE,
 )
+_WEIGHT_EN = re.compile(r"(?:about |around )?[0-9]{2,3} ?(?:lbs?|pounds|kg|kilos)$", re.IGNORECASE)
 _RECENTLY_ZH = "(?:最近|刚刚?|去年|前年|今年|上个?月|上周末?|昨天|前天|前两天|这两天|这阵子|前阵子|年初|终于|又|才)"
 # Nobody was named before: only what people say of themselves without "我".
 _OPENS_ZH = re.compile(
@@ -87,10 +90,14 @@ _CREATURES = re.compile(f"猫|狗|兔|鸟|宝宝|{'|'.join(map(re.escape, relati
 
 def with_subject(clause: str, about: str) -> str | None:
     """Return in the first person a clause that goes on about somebody; None where it does not leave a subject out."""
+    if _COUNTRYMAN_ZH.match(clause):
+        return "我是" + clause
     if _AFTER_A_SUBJECT_ZH.match(clause):
         return "我" + clause
     if _AFTER_A_SUBJECT_EN.match(clause):
         return "I'm " + clause if re.match(_PARTICIPLE, clause, re.I) else "I " + clause
+    if about == USER and _WEIGHT_EN.match(clause):
+        return "I weigh " + clause
     if about == USER and (state := _STATE_EN.match(clause)):
         return ("I have " if state["children"] else "I'm ") + clause
     return None

@@ -113,7 +113,10 @@ RULES: tuple[FactRule, ...] = (
     ),
     zh("diet", f"{ZH_SELF}(?P<value>吃素)(?:有|已经)*[^，。不了]{{1,6}}年"),
     zh("diet", f"{ZH_SELF}(?:在)?(?:做|坚持|执行|走|吃)(?P<value>生酮|低碳|轻断食|无麸质|keto)(?:饮食|餐)?的?"),
-    zh("diet", "我(?:是)?(?P<value>gluten[- ]free|dairy[- ]free|vegan|vegetarian|halal|keto)(?:的|饮食)?"),
+    zh(
+        "diet",
+        "我(?:是)?(?P<value>gluten[- ]free|dairy[- ]free|vegan|vegetarian|halal|keto)(?:的|饮食|[^，。]{1,3}年)?",
+    ),
     zh(
         "diet",
         f"我(?:现在|已经|又|可|并)*不(?:再)?(?:是)?(?:一?个)?(?P<value>{_ZH_DIET})",

@@ -10,7 +10,7 @@ _HEALTH = frozenset(("condition", "allergy", "medication", "diet", "blood_type")
 _MAY_TELL = {
     "landlord": frozenset(("rent",)),
     "doctor": _HEALTH,
-    "employer": frozenset(("salary", "deadline", "budget")),
+    "employer": frozenset(("salary", "deadline")),
     "teacher": frozenset(("deadline",)),
 }
 _WHO = {

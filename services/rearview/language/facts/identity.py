@@ -6,12 +6,15 @@ from rearview.domain.fact import Stance
 from rearview.language.facts.amounts import NUMBER
 from rearview.language.facts.statement import EN_SELF, NAME_EN, ZH_PERSON, ZH_SELF, FactRule, en, zh
 from rearview.language.facts.values import place_names, words_of_category
+from rearview.language.facts.word_lists import any_of
 from rearview.language.facts.work import RULES as WORK
 from rearview.language.scripts import has_han
 
 _ZH_PLACE = "(?P<value>(?!哪|那|这|一|我|你|他|她|了|酒店|宾馆|医院|里)[^，。从]{2,40}?)"
 _ZH_FORMER_PLACE = f"(?!家|老家|自己家|父母|爸|妈|娘家|婆家|原来|原先|以前|旧|宿舍|公司|学校|来|去){_ZH_PLACE}"
-_ZH_KNOWN_PLACE = f"(?P<value>{'|'.join(re.escape(name) for name in place_names() if has_han(name))})"
+_ZH_PLACES = "|".join((any_of("regions_zh"), *(re.escape(name) for name in place_names() if has_han(name))))
+_ZH_KNOWN_PLACE = f"(?P<value>{_ZH_PLACES})"
+_ZH_REGION = f"(?:{_ZH_PLACES}|[\u4e00-\u9fff]{{2,4}}[省市县镇村])"
 _EN_SMALL_PLACE = rf"(?-i:(?P<value>(?:{'|'.join(re.escape(name) for name in place_names() if name.isascii())})))"
 _EN_PLACE = r"(?P<value>(?:the )?(?-i:[A-Z0-9])[A-Za-z0-9.,#' -]{1,60}?|[\u4e00-\u9fff]{2,20})"
 _EN_TOWN_IN = "(?:an? (?:tiny |small |little )?(?:town|village|city|suburb|farm|place) (?:in|near|outside|of) )?"
@@ -85,7 +88,9 @@ _HOMES = (
         f"|(?:现在)?base\\s?(?:在|是)?|(?:现在)?常驻|现居|居住在|租住在)|我们?家住在?|我们?家(?:现在)?在"
         f"|我的?(?:家庭)?(?:地址|住址)(?:是|[:：])){_ZH_PLACE}",
     ),
-    zh("residence", f"{ZH_SELF}(?:一直|长期)?(?:在|住){_ZH_KNOWN_PLACE}(?:定居|生活|常住|\\s?based)?"),
+    # "我在上海" alone may be about a journey.
+    zh("residence", f"{ZH_SELF}(?:一直|长期|常年)+(?:都)?(?:在|住){_ZH_KNOWN_PLACE}(?:生活)?"),
+    zh("residence", f"{ZH_SELF}(?:在|住){_ZH_KNOWN_PLACE}(?:定居|生活|常住|\\s?based)"),
     zh("residence", f"{ZH_SELF}从(?P<replaced>[^，。搬]{{2,16}})搬(?:到|去|家到)了?{_ZH_PLACE}", stance=Stance.CHANGE),
     zh(
         "residence",
@@ -114,7 +119,9 @@ _HOMES = (
     ),
     en(
         "residence",
-        r"(?:(?:i|we)(?: now| currently| still)? live (?:in|at|on)|i(?:'m| am)(?: currently| now| actually)? (?:based"
+        r"(?:(?:i|we)(?: now| currently| still)? live(?: alone| together"
+        r"| with my [a-z ]{3,20}?)?(?: in an? [a-z -]{3,25}?)?"
+        r" (?:in|at|on)|i(?:'m| am)(?: currently| now| actually)? (?:based"
         r"|living|located|residing) (?:in|out of)|i reside in|my home is in|i call(?=.* home$)"
         r"|i(?:'ve| have) (?:been living|lived|been based) in(?=.* (?:since|for|all) )"
         rf"|my (?:new |home )?address is(?: now)?) {_EN_PLACE}{_EN_PLACE_TAIL}",
@@ -168,19 +175,16 @@ _HOMES = (
         f"{_ZH_FORMER_PLACE}(?:安家|落户|扎根|定居|生活|发展)?",
     ),
     zh("hometown", "我(?:的)?(?:老家|家乡|籍贯)(?:就|其实)?(?:是|在)(?:的)?(?P<value>[^，。哪]{2,12}?)的?"),
-    zh(
-        "hometown",
-        "我(?:的)?(?:老家|家乡)(?P<value>(?!的|离|在|有|那|没|很|就|也|还|不|人|话|话|味)[\u4e00-\u9fff]{2,5}?)的?",
-    ),
-    zh(
-        "hometown",
-        "我(?:是|从小)?(?:在)?(?P<value>(?![一个某这那坏好男女老本别成大的])[\u4e00-\u9fff]{2,6}?)(?:出生(?:的)?"
-        "|土生土长的?|长大的?)",
-    ),
+    zh("hometown", f"我(?:的)?(?:老家|家乡)(?P<value>{_ZH_REGION})的?"),
+    zh("hometown", f"我(?:是|从小)?(?:在)?(?P<value>{_ZH_REGION})(?:出生(?:的)?|土生土长的?|长大的?)"),
     zh("hometown", "我是(?P<value>(?![一个某这那坏好男女老本别成大的])[\u4e00-\u9fff]{2,5}?)人"),
     zh("hometown", "我来自(?P<value>[^，。哪]{2,12}?)"),
     en("hometown", rf"i(?:'m| am) (?:originally )?from {_EN_TOWN_IN}{_EN_PLACE}(?: originally)?"),
-    en("hometown", rf"i (?:grew up|was raised|was born and raised|was born) in {_EN_TOWN_IN}{_EN_PLACE}"),
+    en(
+        "hometown",
+        rf"i (?:grew up|was raised|was born and raised|was born)(?: in [0-9]{{4}})? in "
+        rf"(?![0-9]){_EN_TOWN_IN}{_EN_PLACE}",
+    ),
     en("hometown", rf"i(?: originally)? come from {_EN_TOWN_IN}{_EN_PLACE}(?: originally)?"),
     en("hometown", rf"i(?:'m| am) (?:originally )?from {_EN_SMALL_PLACE}(?: originally)?"),
     en("nationality", rf"i(?:'m| am) (?:half |originally |actually )?(?P<value>{_NATIONALITIES})(?: by birth)?"),

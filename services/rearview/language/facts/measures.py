@@ -32,10 +32,10 @@ RULES: tuple[FactRule, ...] = (
     zh("weight", f"{ZH_SELF}(?:体)?重{NUMBER}\\s?(?P<unit>kg|公斤|千克|斤)"),
     en(
         "age",
-        rf"{EN_SELF} (?:an? )?{_EN_NUMBER}(?:(?:-| )years?(?:-| )old| ?y/?o)?(?: (?:man|woman|guy|male|female|[mf]))?",
+        rf"{EN_SELF} (?:an? )?{_EN_NUMBER}(?:(?:-| )years?(?:-| )old| ?y/?o)?(?: (?:man|woman|guy|male|female))?",
     ),
     # "28F from Toronto"; the capital or a word after it tells it from a temperature.
-    en("age", rf"{EN_SELF} {_EN_NUMBER} ?[mf](?: (?:from|in|living in|based in) (?P<hometown>.{{2,30}}))?"),
+    en("age", rf"{EN_SELF} (?P<number>[1-9][0-9])[mf](?: (?:from|in|living in|based in) (?P<hometown>.{{2,30}}))?"),
     en(
         "age",
         rf"i(?:'ve| have)? (?:just |recently |finally )?turned {_EN_NUMBER}(?: (?:today|yesterday|last .*|this .*"
@@ -60,6 +60,7 @@ RULES: tuple[FactRule, ...] = (
         f"{ZH_SELF}(?:平时|一般)?(?:穿|的?脚是|的?鞋子?(?:穿|是))(?P<number>[0-9]{{2}}(?:\\.5)?)(?:码"
         f"|号)(?:的?(?:鞋子?)?)?",
     ),
+    zh("shoe_size", "我(?:的)?鞋(?:子)?(?:是|穿)?(?P<number>[34][0-9](?:\\.5)?)(?:码|号)?的?"),
     en("shoe_size", rf"i wear (?:an? )?(?:size )?{_EN_NUMBER}(?: in)? shoes?"),
     en(
         "shoe_size",

@@ -49,7 +49,7 @@ LIKES = (
     ),
     zh(
         "likes",
-        f"我{_DEGREE}(?:不太|不怎么|不大|不是?很)(?:能|会|敢)(?=[吃喝]){_THING}",
+        f"我{_DEGREE}(?:不太|不怎么|不大|不是?很|很少|几乎不|基本不)(?:能|会|敢|爱)?(?=[吃喝]){_THING}",
         denied=True,
         strength=Strength.WEAK,
     ),

@@ -100,7 +100,7 @@ _NO_NAME = frozenset(
     ]
 )
 _ZH_RELATED = re.compile(
-    f"我(?:的|家|们)?(?:大|小|二|亲)?\\s?(?P<relation>{_ZH_RELATION}|(?:{_EN_RELATION})(?![a-z]))(?P<rest>.+)",
+    f"我(?:的|家|们(?:组|班|公司|部门|家)?)?(?:里)?(?:新来的|新)?(?:大|小|二|亲)?\\s?(?P<relation>{_ZH_RELATION}|(?:{_EN_RELATION})(?![a-z]))(?P<rest>.+)",
     re.DOTALL,
 )
 _EN_SUCH_A = (

@@ -21,6 +21,9 @@ _ZH_BEFORE_ME = re.compile(
     "|生活中|生活上"
     "|的时候|的话题上|时|就|啊|呢|嘛|吧|，)+(?=我)"
 )
+# What is said of the speaker and somebody else is said of the speaker.
+_ZH_WITH_OTHERS = re.compile("^我(?:和|跟|与)[^，。我]{1,6}?(?:都|俩都?|两个人?都?)(?=.)")
+_EN_WITH_OTHERS = re.compile(r"^my [a-z]+(?: (?-i:[A-Z])[a-z]+)? and i(?: both| are both| also)?(?= )", re.IGNORECASE)
 _ZH_FILLERS = re.compile(
     "(?<=我)(?:(?:真的|确实|其实|个人|现在|目前|最近|一般|通常|向来|素来|平时|平常|主要|基本上?|大概|差不多|可以说"
     "|应该算|算|也就|反正|毕竟|本来就"
@@ -61,8 +64,8 @@ def reworded(clause: str) -> str:
     """Return a clause without blanks between the scripts, without fillers and with numbers in digits."""
     if has_han(clause):
         tight = _BETWEEN_SCRIPTS.sub("", clause)
-        return _ZH_FILLERS.sub("", _ZH_MYSELF.sub("我", _ZH_BEFORE_ME.sub("", tight)))
-    return in_digits(_EN_FILLERS.sub(_bare, _EN_BEFORE_I.sub("", clause)))
+        return _ZH_FILLERS.sub("", _ZH_MYSELF.sub("我", _ZH_WITH_OTHERS.sub("我", _ZH_BEFORE_ME.sub("", tight))))
+    return in_digits(_EN_FILLERS.sub(_bare, _EN_WITH_OTHERS.sub("I", _EN_BEFORE_I.sub("", clause))))
 
 
 def one_by_one(clause: str) -> list[str]:

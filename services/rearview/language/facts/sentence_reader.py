@@ -23,10 +23,13 @@ from rearview.language.scripts import has_han
 
 _NOBODY, _SOMETHING = "", "-"
 _ME = re.compile("我(?!们公司|们的|妈|爸)|(?:I|i)(?:'m|'ve|'d)?(?![a-z])|my ", re.IGNORECASE)
-_ABOUT_ME = re.compile("我(?:姓|是(?!说)|今年|在|来自|现在|目前|毕业|改名)|i(?:'m| am)\\s", re.IGNORECASE)
+_ABOUT_ME = re.compile(
+    "我(?:姓|是(?!说)|今年|去年|前年|上个?月|刚|最近|从|在|来自|现在|目前|毕业|改名)|i(?:'m| am)\\s", re.IGNORECASE
+)
 _ALONE_ME = re.compile("我(?:嘛|呢|啊|呀|个人|这个人|自己)+$")
 _SOMEBODY = re.compile(r"[我你您他她它咱谁]|\b(?:i|you|he|she|it|they|we|my|your|his|her|this|that)\b", re.IGNORECASE)
 _OWN_AGAIN, _REACH = re.compile(r"\b(?:so|but),?\s*$", re.IGNORECASE), 8
+_OF_PLACES = frozenset(("residence", "employer", "school", "owns"))
 _NOW = re.compile("现在|如今|\\bnow\\b", re.IGNORECASE)
 
 
@@ -136,6 +139,8 @@ class SentenceReader:
         if pet is not None:
             so_far.found.pop()
             return [pet]
+        if so_far.about == USER and so_far.last and so_far.last[-1].attribute in _OF_PLACES:
+            return []  # "我住在一个小区，叫……" names the place
         relation = relation_of(so_far.about)
         value = text_value(name) if relation else None
         if relation is None or value is None:

@@ -4,7 +4,7 @@ from rearview.domain.fact import Stance
 from rearview.language.facts.statement import EN_SELF, ZH_SELF, FactRule, en, zh
 from rearview.language.facts.word_lists import any_of
 
-_ZH_JOBS = any_of("occupations_zh")
+_ZH_JOBS = any_of("occupations_zh", "occupations_en")
 _ZH_JOB = f"(?P<value>[^，。我你他她它的在名个位]{{0,10}}?(?:{_ZH_JOBS}))"
 _ZH_FIELD = f"(?P<value>[^，。我你他她它的在给梦]{{0,6}}?(?:{any_of('fields_zh')}))"
 _EN_JOBS = any_of("occupations_en")
@@ -35,14 +35,14 @@ _JOBS = (
     zh(
         "employer",
         f"{ZH_SELF}在(?!老家|国外|外地|外面|大学|学校|家){_ZH_ORGANISATION}"
-        f"(?:做|当|担任|带){_ZH_JOB.replace('value', 'job')}(?:工作|的)?",
+        f"(?:做|当|担任){_ZH_JOB.replace('value', 'job')}(?:工作|的)?",
     ),
     zh("job", f"{ZH_SELF}是(?:在)?(?:一?[名个位]|一家[^，。的]{{1,8}}的)?{_ZH_JOB}"),
     zh("job", f"我的?(?:工作|职业|本职)(?:工作)?是(?:一?[名个位])?{_ZH_JOB}"),
     zh("job", f"{ZH_SELF}(?:是)?(?:在[^，。]{{2,12}}?)?(?:做|当|担任){_ZH_JOB}(?:工作|的)?"),
     zh(
         "job",
-        f"{ZH_SELF}(?:是)?(?:在[^，。]{{2,12}}?)?(?:做|搞|干|从事){_ZH_FIELD}(?:方面|相关|这块|这行"
+        f"{ZH_SELF}(?:是)?(?:在[^，。]{{2,12}}?)?(?:做|搞|干|从事)(?:的是)?{_ZH_FIELD}(?:方面|相关|这块|这行"
         f"|行业)?(?:的)?(?:工作|的)?",
     ),
     zh(
@@ -119,7 +119,8 @@ _EMPLOYERS = (
         "employer",
         rf"(?:i(?: now| currently)? work (?:at|for|with)|i(?:'m| am|'ve been| have been)(?: currently"
         rf"| now)? (?:employed|working) (?:at|by|for|with)"
-        rf"|my employer is|i work [a-z ]{{2,24}} (?:at|for)) {_EN_ORGANISATION}(?: as (?:an? )?"
+        rf"|my employer is|i work (?:nights|days|weekends|part-time|full-time|remotely) (?:at"
+        rf"|for)) {_EN_ORGANISATION}(?: as (?:an? )?"
         rf"(?P<job>[a-z ]{{3,30}}?))?"
         r"(?: (?:in|since|on|out of|doing) .*| now)?",
     ),
@@ -135,7 +136,7 @@ _EMPLOYERS = (
     ),
     en(
         "employer",
-        rf"i(?:'ve| have)?{_EN_LATELY} (?:quit my job at|left my job at|resigned from|quit|(?:got |was "
+        rf"i(?:'ve| have)?{_EN_LATELY} (?:quit my job at|left my job at|resigned from|(?:got |was "
         rf"|been )(?:laid off|let go|fired) (?:from|by)|left(?= (?:Amazon"
         r"|Google|Microsoft|Apple|Meta|Tesla|Netflix|IBM|Intel|Oracle|Nvidia)| .* to (?:start|join|found|work|become"
         r"|pursue))|no longer work (?:at|for)"
@@ -168,6 +169,7 @@ _STUDIES = (
         "(?:大[一二三四]|研[一二三究][^，。]{0,2}|高[一二三]|本科|硕士|博士?|mba|phd|master|freshman|sophomore|junior"
         "|senior)",
     ),
+    zh("major", f"{ZH_SELF}(?:是)?学(?P<value>(?!会|到|过|了|习|好|得|什么)[^，。我了过]{{2,10}}?)的"),
     zh(
         "major",
         f"{ZH_SELF}(?:在)?(?:大学|本科|硕士|研究生|博士)?(?:时)?(?:学的?(?:就|一直)?是|读的(?:就)?是|主修(?:的是)?"
