@@ -98,7 +98,11 @@ class ClauseReader:
         for other in retold(clause):
             if self._topics.knows(other.subject.removeprefix(f"{PERSON}/").removesuffix("的")):
                 continue  # a house is nobody, though 房 is a surname
-            stated = [fact for fact in self._first_person(other.clause) if _sound_of_person(fact, other.clause)]
+            stated = [
+                fact
+                for fact in self._first_person(other.clause)
+                if _sound_of_person(fact, other.clause) or (fact.attribute == "age" and is_about_somebody(clause))
+            ]
             if stated:
                 return found + [replace(fact, subject=_whose(fact, other.subject)) for fact in stated]
         if found or reported or is_about_somebody(clause):

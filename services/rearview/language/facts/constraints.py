@@ -25,10 +25,9 @@ _TAIL = re.compile(
 # "Don't use it": what it is that nobody shall use was said elsewhere.
 _OF_THE_MOMENT = re.compile(
     r"^[a-z]+ (?:it|that|this|them|those|these)$"
-    r"|\b(?:this|that|these|those) (?:paragraph|section|sentence|file|one|email|message|line|draft|version|doc"
-    r"|document|slide"
-    r"|table|time|chapter|photo|picture|letter)s?\b|\b(?:yet|for now|right now|today|tonight|tomorrow|by [a-z]+day)$"
-    "|这段|这句|这篇|这封|这次|这回|这里|今天|明天|今晚|尽快|马上|(?:周[一二三四五六日天]|星期.|月底"
+    r"|\bin (?:this|that|the (?:first|second|third|last|next)) (?:paragraph|section|sentence|line|draft|slide|table"
+    r"|chapter)\b"
+    r"|\b(?:yet|for now|right now|tomorrow|by [a-z]+day)$|这段|这句|这篇|尽快|马上|(?:周[一二三四五六日天]|星期.|月底"
     "|[0-9]+[号日])之?前",
     re.IGNORECASE,
 )

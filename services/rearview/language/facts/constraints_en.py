@@ -49,7 +49,7 @@ _FOOD = (
 
 RULES: tuple[tuple[str, bool, Stance], ...] = (
     (
-        rf"{_POLITE}(?:don't|do not|never)(?: ever)? (?P<rule>(?:{_TASK})(?![a-z])(?! me wrong| sure"
+        rf"{_POLITE}(?:don't|do not|never)(?: ever)? (?P<rule>(?:{_TASK})(?![a-z])(?! me (?:wrong|laugh|cry|wait)| sure"
         rf"| sense| out (?:on|of)| up (?:on|with)).{{3,80}})",
         True,
         Stance.STANDING,

@@ -99,7 +99,7 @@ RULES: tuple[tuple[str, bool, Stance], ...] = (
         Stance.STANDING,
     ),
     (
-        rf"{_FOR_ME}(?:{_TASK})[^，。我你的]{{0,6}}?(?:都|一定|千万|绝对|请)*(?:不要|不能|不可以|别|不得)(?:再"
+        rf"{_FOR_ME}(?:{_TASK})[^，。我你的个杯份碗]{{0,6}}?(?:都|一定|千万|绝对|请)*(?:不要|不能|不可以|别|不得)(?:再"
         rf"|给我)?(?!{_SOOTHING}){_RULE}",
         True,
         Stance.STANDING,

@@ -10,7 +10,10 @@ from rearview.language.facts.word_lists import any_of
 from rearview.language.facts.work import RULES as WORK
 from rearview.language.scripts import has_han
 
-_ZH_PLACE = "(?P<value>(?!哪|那|这|一|我|你|他|她|了|酒店|宾馆|医院|里)[^，。从]{2,40}?)"
+_ZH_PLACE = (
+    "(?P<value>(?!哪|那|这|一|我|你|他|她|了|酒店|宾馆|医院|公司|单位|学校|宿舍|里|楼[上下]|顶楼"
+    "|[二三四五六七八九十0-9]+[楼层])[^，。从]{2,40}?)"
+)
 _ZH_FORMER_PLACE = f"(?!家|老家|自己家|父母|爸|妈|娘家|婆家|原来|原先|以前|旧|宿舍|公司|学校|来|去){_ZH_PLACE}"
 _ZH_PLACES = "|".join((any_of("regions_zh"), *(re.escape(name) for name in place_names() if has_han(name))))
 _ZH_KNOWN_PLACE = f"(?P<value>{_ZH_PLACES})"
@@ -31,12 +34,7 @@ _EN_LANGUAGES = (
     r"(?-i:[A-Z])[a-z]+){0,4})"
 )
 _ZH_LANGUAGES = "|".join(word for word in words_of_category("language") if has_han(word))
-_NATIONALITIES = (
-    "American|British|Canadian|Chinese|Japanese|Korean|French|German|Italian|Spanish|Brazilian|Indian|Australian"
-    "|Mexican|Russian|Dutch|Swedish|Norwegian|Danish|Finnish|Polish|Portuguese|Irish|Scottish|Turkish|Greek"
-    "|Egyptian|Nigerian|Kenyan|Argentinian|Chilean|Peruvian|Vietnamese|Thai|Indonesian|Malaysian|Singaporean|Filipino"
-    "|Pakistani|Iranian|Israeli|Ukrainian|Austrian|Swiss|Belgian|Czech|Hungarian|Romanian"
-)
+_NATIONALITIES = any_of("nationalities_en")
 
 _NAMES = (
     zh(
@@ -176,13 +174,13 @@ _HOMES = (
     ),
     zh("hometown", "我(?:的)?(?:老家|家乡|籍贯)(?:就|其实)?(?:是|在)(?:的)?(?P<value>[^，。哪]{2,12}?)的?"),
     zh("hometown", f"我(?:的)?(?:老家|家乡)(?P<value>{_ZH_REGION})的?"),
-    zh("hometown", f"我(?:是|从小)?(?:在)?(?P<value>{_ZH_REGION})(?:出生(?:的)?|土生土长的?|长大的?)"),
+    zh("hometown", f"我(?:是|从小)?(?:在)?(?P<value>{_ZH_REGION})(?:土生土长的?|长大的?)"),
     zh("hometown", "我是(?P<value>(?![一个某这那坏好男女老本别成大的])[\u4e00-\u9fff]{2,5}?)人"),
     zh("hometown", "我来自(?P<value>[^，。哪]{2,12}?)"),
     en("hometown", rf"i(?:'m| am) (?:originally )?from {_EN_TOWN_IN}{_EN_PLACE}(?: originally)?"),
     en(
         "hometown",
-        rf"i (?:grew up|was raised|was born and raised|was born)(?: in [0-9]{{4}})? in "
+        rf"i (?:grew up|was raised|was born and raised)(?: in [0-9]{{4}})? in "
         rf"(?![0-9]){_EN_TOWN_IN}{_EN_PLACE}",
     ),
     en("hometown", rf"i(?: originally)? come from {_EN_TOWN_IN}{_EN_PLACE}(?: originally)?"),

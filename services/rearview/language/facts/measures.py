@@ -15,7 +15,7 @@ RULES: tuple[FactRule, ...] = (
     zh("age", f"{ZH_SELF}(?:今年)?(?:已经|刚满?)?{NUMBER}\\s?岁"),
     zh(
         "age",
-        "我(?:今年)?(?:都|已经|刚|马上)?(?:满|到)?(?P<number>[二三四五六七八九]?十[一二三四五六七八九]?"
+        "我(?:今年)?(?:都|已经|刚)?(?:满)?(?P<number>[二三四五六七八九]?十[一二三四五六七八九]?"
         "|[0-9]{2})(?:周?岁)?(?<=岁)",
     ),
     zh(
@@ -69,7 +69,10 @@ RULES: tuple[FactRule, ...] = (
     ),
     zh("salary", f"{ZH_SELF}(?:每?个?月|一个月|一年|每年)(?:能|可以)?(?:挣|赚|能挣|能赚){MONEY}"),
     en("salary", rf"(?:i|we) (?:make|earn|take home|get paid) {_ABOUT}{MONEY}{_EACH}"),
-    en("salary", rf"i(?:'m| am) (?:making|earning|on|paid|getting paid) {_ABOUT}{MONEY}{_EACH}(?<!old)"),
+    en(
+        "salary",
+        rf"i(?:'m| am) (?:making|earning|paid|getting paid|on(?= [$£€]| [0-9.,]+k)) {_ABOUT}{MONEY}{_EACH}(?<!old)",
+    ),
     en(
         "rent",
         rf"(?:i|we)(?:'m| am|'re| are)? (?:pay|paying) {_ABOUT}{MONEY} (?:(?:a|per|each|every) month )?(?:in|for"

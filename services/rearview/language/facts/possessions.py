@@ -10,19 +10,29 @@ _EN_THINGS = f"(?:{any_of('things_en')})"
 _EN_BRANDS = f"(?:{any_of('brands')})"
 _ZH_BRANDS = f"(?:{any_of('brands_zh')})"
 _ZH_OWNED = f"(?:{any_of('things_zh')})"
-_ZH_COUNT = "(?:一|两|二|三|几|[0-9])?(?:辆|台|部|套|把|架|艘|块|栋|间|支|款|副)"
+_ZH_COUNT = "(?:一|两|二|三|几|[0-9])?(?:辆|台|部|艘|栋|架)"
+# These count much that is bought to be eaten or read as well.
+_ZH_LOOSE_COUNT = "(?:一|两|二|三|几|[0-9])?(?:套|把|块|间|支|款|副|张|个|双|条|件)"
 _ZH_WHEN = (
     "(?:现在|目前|刚刚?|最近|去年|前年|今年|上个?月|上周末?|昨天|前天|前两天|年初|新|又|终于|已经|才|手头|手上"
     "|名下|家里|也|还)"
 )
 _ZH_GOT = "(?:有|拥有|买了|买的是|买过|入手了?|入了|提了|换了|收了|攒钱买了|组了|开的是|骑的是|弹的是|用的是)"
 _ZH_WHERE = "(?:在[^，。我你他她有]{2,6}(?:还|也)?(?=有))?"
+_EN_WORD = (
+    "(?!(?:about|for|with|of|in|on|my|the|to|from|that|and|or|at|your|his|her|their|question|problem|issue|call|photo"
+    "|picture|called|named)(?![a-z0-9-]))[a-z0-9-]+"
+)
+_EN_MODEL_WORD = (
+    "[a-z]*[0-9][a-z0-9-]*|(?-i:[A-Z][A-Za-z0-9-]*)|pro|air|max|plus|mini|ultra|switch|keyboard|guitar|piano|camera"
+    "|bike|phone|laptop|watch|headphones"
+)
 _EN_OWNED = (
-    rf"(?P<value>(?:[a-z0-9-]+ ){{0,4}}(?:{_EN_THINGS}|{_EN_BRANDS}(?: [a-z]?[0-9][a-z0-9]*| pro| air| max"
+    rf"(?P<value>(?:{_EN_WORD} ){{0,4}}(?:{_EN_THINGS}|{_EN_BRANDS}(?: [a-z]?[0-9][a-z0-9]*| pro| air| max"
     rf"| plus| mini| switch| keyboard){{0,3}}(?: {_EN_THINGS})?))"
 )
 _EN_MODEL = r"(?P<value>(?:[a-z0-9]+ )?(?-i:[A-Z])[A-Za-z0-9-]+(?: [A-Za-z0-9-]+){0,3}?)"
-_EN_BRANDED = rf"(?P<value>(?:[a-z0-9-]+ ){{0,3}}{_EN_BRANDS}(?: [a-z0-9-]+){{0,3}}?)"
+_EN_BRANDED = rf"(?P<value>(?:{_EN_WORD} ){{0,3}}{_EN_BRANDS}(?: (?:{_EN_MODEL_WORD})){{0,3}})"
 _EN_A = "(?:an?|one|two|three|my own)(?: (?:used|second-hand|brand new))?"
 _EN_WHERE = (
     r"(?: (?:at home|at work|for work|yesterday|today|recently|last (?:week|month|year|weekend|summer|spring|fall"
@@ -58,8 +68,10 @@ _PETS = (
 _OWNED = (
     zh(
         "owns",
-        f"我们?家?(?:{_ZH_WHEN}|里)*{_ZH_WHERE}{_ZH_GOT}{_ZH_COUNT}(?P<value>(?!电影|戏|歌|曲|剧|路"
-        f"|时间)[^，。]{{1,20}}?)(?<!方案|办法|说法|理论|计划|流程|想法|建议|经验|试卷)",
+        f"我们?家?(?:{_ZH_WHEN}|里)*{_ZH_WHERE}{_ZH_GOT}{_ZH_COUNT}(?P<value>(?!电影|戏|歌|曲|剧|路|时间)[^，。]{{1,20}}?)",
+    ),
+    zh(
+        "owns", f"我们?家?(?:{_ZH_WHEN}|里)*{_ZH_WHERE}{_ZH_GOT}{_ZH_LOOSE_COUNT}(?P<value>[^，。]{{0,12}}?{_ZH_OWNED})"
     ),
     zh(
         "owns",
@@ -79,7 +91,7 @@ _OWNED = (
     zh(
         "owns",
         f"我(?:平时|平常|每天|一直|现在|上下班|上班|都|自己|就)*(?:开|骑)(?:的(?:都)?是)?着?(?:一?[辆台部])?"
-        f"(?P<value>[^，。我你他她]{{0,6}}?(?:{_ZH_BRANDS}[a-z0-9\\s]{{0,8}}"
+        f"(?P<value>(?!了|过|车)[^，。我你他她]{{0,6}}?(?:{_ZH_BRANDS}[a-z0-9\\s]{{0,8}}"
         f"|(?<=[辆台部是])[^，。]{{2,10}}?))(?:去)?(?:上下班|上班|代步|通勤|接娃)?",
     ),
     zh(
@@ -101,7 +113,7 @@ _OWNED = (
         "owns",
         f"(?:{ZH_SELF})(?:{_ZH_WHEN})*(?:已经)?把(?:我(?:的|那)"
         f"|自己的)?(?:那?[台辆部套把个](?=\\s?[a-z]))?\\s?(?P<value>[^，。我你]{{1,12}}?)\\s?(?:给)?(?:卖了|卖掉了?"
-        f"|送人了|扔了|转手了|处理掉了|出了)",
+        f"|送人了|转手了|处理掉了)",
         denied=True,
         stance=Stance.NEGATION,
     ),

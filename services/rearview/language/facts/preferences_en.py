@@ -18,9 +18,8 @@ _THING = (
 )
 _THING_TAIL = (
     r"(?: (?:a lot|very much|so much|too|the most|at all|as well|because .*|since .*|when .*|after .*"
-    r"|but .*|over .*|more than .*|either|in general|especially .*|even if .*|in the (?:morning|evening|mornings"
-    r"|evenings)"
-    r"|rather than .*|instead of .*|(?<=prefer )to .*|anymore|any more|myself|(?:with|during|before|on) .*))?"
+    r"|but .*|over .*|more than .*|either|in general|especially .*|even if .*"
+    r"|rather than .*|instead of .*|(?<=prefer )to .*|anymore|any more|myself))?"
 )
 _EATEN = (
     r"(?P<list>(?!it\b|that\b|this\b|at\b|out\b|much\b|enough\b|anything\b|any\b|a lot\b|to\b|before\b|after\b"
@@ -31,6 +30,7 @@ _FOODS = (
     "|wheat|soy"
     "|shellfish|eggs"
 )
+_HABITS = "smoking|drinking|vaping|caffeine|alcohol|coffee|sugar|soda|gambling|meat|gluten|dairy|social media|weed"
 _FAN = r"(?:(?:(?:big|huge|massive|real|lifelong|longtime|long-time|die-hard|great) )*)"
 
 LIKES = (
@@ -133,7 +133,7 @@ LIKES = (
         rf"i(?: |(?='))(?:(?:no longer|stopped) (?:like|liking|love|enjoy|eat|eating|drink|drinking) {_THING}"
         rf"|(?:'ve |have )?(?:just )?(?:gave|given) up (?:drinking "
         rf"|eating )?(?:on )?{_THING.replace('list', 'list3')}(?: (?:last|this|in|a few|two|for) .*)?"
-        rf"|(?:'ve |have )?(?:just )?quit {_THING.replace('list', 'list4')}(?: (?:last|this|in|a few|two|for) .*)?"
+        rf"|(?:'ve |have )?(?:just )?quit (?P<list4>{_HABITS})(?: (?:last|this|in|a few|two|for) .*)?"
         rf"|don't (?:like|love|enjoy|eat|drink) {_THING.replace('list', 'list2')} (?:anymore|any more))",
         denied=True,
         stance=Stance.CHANGE,

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from rearview.domain.fact import PERSON, USER
 from rearview.language.facts.statement import NAME_EN, TITLED_NAME_EN, ZH_PERSON
 from rearview.language.facts.values import category_of, relation_key, relation_words, value_key
+from rearview.language.facts.word_lists import any_of
 from rearview.language.scripts import has_han
 
 _ZH_RELATION = "|".join(re.escape(word) for word in relation_words() if has_han(word))
 _EN_RELATION = "|".join(re.escape(word) for word in relation_words() if not has_han(word))
+# "My wife is American" names nobody, and nobody is called by "我妹妹叫外卖了".
+_NO_PERSON = re.compile(f"(?:{any_of('nationalities_en')})$|了|外卖|车|[一个]|起床|醒|停|板|骂", re.IGNORECASE)
 _LONG_NAME = 3
 _NO_NAME = frozenset(
     [
@@ -200,7 +203,9 @@ def named_relations(clause: str) -> Iterator[Named]:
     return (
         named
         for named in _named_relations(clause)
-        if category_of(named.name) != "occupation" and not relation_key(named.name)
+        if category_of(named.name) != "occupation"
+        and not relation_key(named.name)
+        and _NO_PERSON.match(named.name) is None
     )
 
 

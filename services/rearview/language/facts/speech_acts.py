@@ -13,7 +13,8 @@ _QUOTED = re.compile(
 )
 
 _SARCASM = cue(
-    r"才怪|（反话）|\(反话\)|反讽|说反话|骗你的|开玩笑的?(?:啦|哈|呢|吧)?(?:[。！!~]|$)|逗你的|我信你个鬼|🙄|(?:^|\s)/s\s*$",
+    r"才怪|（反话）|\(反话\)|反讽|说反话|骗你的|开玩笑的?(?:啦|哈|呢|吧)?(?:[。！!~]|$)|逗你的|我信你个鬼|🙄|(?:^"
+    r"|\s)/s\s*$",
     r"(?:^|\s)/s(?:\s|[.!]|$)|\byeah,? right\b|\bsaid no ?(?:one|body)\b|\bjust kidding\b|\bj/?k\b|\bnot really[.!]*$"
     r"|\b(?:psych|as if)[.!]*$|[.!,] not[.!]+\s*$",
     "s right said kidding jk j not psych as",
@@ -50,7 +51,8 @@ _EXAMPLE = cue(
     "example instance e such say",
 )
 _PAST = cue(
-    "(?<![日号点月年周一二三四五六天])以前|曾经|当年|(?:我|^)原来|(?:我|^)本来|小时候|年轻时|读书时|差点|差一点|那时候?|的时候(?!.{0,4}(?:别|不要|请|麻烦|记得|千万|务必|必须|一律|尽量|一定))|上学时|在职时",
+    "(?<![日号点月年周一二三四五六天])以前|曾经|当年|(?:我|^)原来|(?:我|^)本来|小时候|年轻时|读书时|差点|差一点"
+    "|那时候?|的时候(?!.{0,4}(?:别|不要|请|麻烦|记得|千万|务必|必须|一律|尽量|一定))|上学时|在职时",
     r"\b(?:used to|when i (?:was|lived|worked|had|studied)|as a (?:kid|child|teenager)|in my (?:childhood|youth)"
     r"|back then|(?<!for )(?<!been )(?:almost|nearly)"
     r"|once upon|formerly|previously)\b",
@@ -70,8 +72,10 @@ _REPORTERS = (
 )
 _REPORTED = cue(
     rf"(?:{_REPORTERS})(?:们|总|也|就|都|曾|刚才?)*(?:跟我|和我|对我)?(?:说|告诉|表示|问|觉得|认为|写|唱|提到)"
-    r"|(?<!老实)(?<!我)(?<!跟你)(?<!实话)(?<!来)(?<!再)(?<!是)(?<!这么)(?<!听我)说(?:[她他我])|写道|写着|唱着|唱道|听说|据说",
-    r"\b(?!i\b|we\b)[a-z]+(?:'s)? (?:said|says|saying|told|tells|asked|asks|claims|claimed|thinks|wrote|writes|goes"
+    r"|(?<!老实)(?<!我)(?<!跟你)(?<!实话)(?<!来)(?<!再)(?<!是)(?<!这么)(?<!听我)说(?:[她他我])|写道|写着|唱着|唱道"
+    r"|听说|据说",
+    r"\b(?!i\b|we\b)[a-z]+(?:'s)? (?:said|says|saying|told|tells|asked|asks|claims|claimed|thinks|wrote|writes"
+    r"|goes(?! (?:up|down|by|to|on|off|well))"
     r"|mentioned"
     r"|insists|believes|shouted|sings|sang)\b|\baccording to\b|\bquote[,:]|\bi quote\b",
     "said says saying told tells asked asks claims claimed thinks wrote writes goes mentioned insists believes shouted"
@@ -81,7 +85,8 @@ _REPORTED = cue(
 
 _ENDS_ASKING = re.compile('[?？]\\s*[)）"”]*\\s*$|[吗呢么嘛][\\s。!！~.]*$|来着[\\s。.]*$')
 _ZH_ASKS = re.compile(
-    "什么(?!的[^，。]*不)|怎么|为什么|为啥|多少|哪[里儿个天些家种位款]|几[点号个](?!月)|谁|是不是|有没有|能不能|会不会|要不要|够不够|好不好|可不可以|行不行|是否|还是.{1,12}呢|好还是.{1,14}好"
+    "什么(?!的[^，。]*不)|怎么|为什么|为啥|多少|哪[里儿个天些家种位款]|几[点号个](?!月)|谁|是不是|有没有|能不能"
+    "|会不会|要不要|够不够|好不好|可不可以|行不行|是否|还是.{1,12}呢|好还是.{1,14}好"
 )
 _EN_ASKS = re.compile(
     r"^(?:(?:so|and|but|well|hey|ok|okay|hi)[, ]+)*(?:what|when|where|who|whom|whose|why|how|which|is|are|was|were|am"
@@ -96,7 +101,8 @@ _ASKS_ON = re.compile(
     r"(?P<stated>.+)[,，]\s*(?:(?:and|so|but) )?(?:(?:(?:what|where|which|how|who|when|why)\b(?! about\b)"
     r"|(?:can|could|would|will) you\b|(?:can|should|could) i\b|(?:is|are) there\b|is it (?:ok|okay|safe)\b"
     r"|any (?:ideas?|tips|suggestions?|recommendations?)\b)"
-    r"|(?!.*(?:记得|知道|猜|对[吗吧]|是[吗吧]|没错|我(?:喜欢|是|叫|住|对|有)))[^,，]*(?:什么|(?:能|可以|有).*(?:推荐|帮|建议|介绍)|怎么|哪[里儿个些家款]|多少|为什么)).*$",
+    r"|(?!.*(?:记得|知道|猜|对[吗吧]|是[吗吧]|没错|我(?:喜欢|是|叫|住|对|有)))[^,，]*(?:什么|(?:能|可以|有).*(?:推荐"
+    r"|帮|建议|介绍)|怎么|哪[里儿个些家款]|多少|为什么)).*$",
     re.IGNORECASE | re.DOTALL,
 )
 
