@@ -17,11 +17,15 @@ _SENTENCE = re.compile(
 _CLAUSE_END = re.compile(
     r"[，：]|[,:](?![0-9]|(?<=[0-9a-z],) [12][0-9]{3}(?![0-9]))|(?<![0-9])[,:]|[(（)）]|\s[-–—]\s|…+|\.{2,}|\.$"
     r"|[。！？!?；;\n]+|、(?=我)"
-    r"|\s(?=but\s)|\s(?=(?:and|n)\s(?:i|my|we|our|the\s(?:budget|rent|deadline)|[0-9]{2,3} ?(?:lbs|pounds|kg|kilos)"
+    r"|\s(?=but\s)|\s(?=(?:and|n)\s(?:i|my|we|our|(?:he|she|they|it)(?='s|\s)|(?:his|her|their)\s|(?:working|living"
+    r"|based|majoring)\s|wear|keep (?:kosher|halal)|the\s(?:budget|rent|deadline)|[0-9]{2,3} ?(?:lbs|pounds|kg|kilos)"
     r"|(?:now |also |really |currently )*(?:lives?|works?|study|studies"
     r"|(?:is|am) (?:now )?an?|(?:love|like|hate|prefer|own|drive|speak|weigh|enjoy)s?|ha(?:ve|s) an?"
-    r"|(?:can't|cannot|don't|doesn't) (?:stand|eat|drink|do|like|have))|so (?:am|do|does|is|are))\b)|(?=但是?我"
-    r"|不过我|可是我)"
+    r"|(?:can't|cannot|don't|doesn't) (?:stand|eat|drink|do|like|have))|so (?:am|do|does|is|are))\b)"
+    r"|(?<![不非])(?=但(?:是)?(?![愿凡求是]))"
+    r"|(?=不过我|可是我)|\s(?=who\s(?:lives|works|is|loves|likes|hates|has)\b)"
+    r"|(?<=[a-z]{4})\s(?=so\s(?!much|many|far|good|bad|long|often|that\b|hard|well|badly|little|fast|cute|called|on\b"
+    r"|forth))"
     r"|\s(?=so\s(?:i|my|we|please|pl[sz]|no|avoid|nothing|keep|use|don'?t|do not|let's)\b)"
     r"|(?<=[0-9米斤gm])(?=身高|体重)",
     re.IGNORECASE,

@@ -76,6 +76,11 @@ RULES: tuple[tuple[str, bool, Stance], ...] = (
         Stance.STANDING,
     ),
     (
+        r"(?:你)?(?:以后|今后)(?P<rule>(?:跟我|对我|给我|和我)(?:说话|讲话|聊天|回复|回消息|沟通)[^，。]{1,20})",
+        False,
+        Stance.CHANGE,
+    ),
+    (
         r"(?:请|麻烦)?(?:你)?(?:就)?(?P<rule>用[^，。]{1,8}(?:回答|回复|解释|写|讲|说|聊)(?:我)?)(?:就行|就好|就可以|即可)(?:了|啦)?",
         False,
         Stance.STANDING,

@@ -44,7 +44,7 @@ MADE: tuple[re.Pattern[str], ...] = (
         rf"(?:so )?(?:after [a-z ]{{3,40}} )?(?:i|we)(?:'ve| have)?{_EN_FINALLY}"
         r" (?:decided (?:to (?:go|stick) with|on|to (?!go with)|(?:that )?(?:we're|i'm|we'll|i'll|we are"
         r"|i am) (?:going to )?|(?=[\u4e00-\u9fff]))"
-        r"|settled (?:on|for)|chose|opted for|landed on(?= the)|went with(?= the)"
+        r"|settled (?:on|for)|chose|picked(?: out)?(?= the)|opted for|landed on(?= the)|went with(?= the)"
         r"|ended up (?:choosing|picking|going with)|agreed (?:to|on))"
         rf" ?(?:the )?(?:用|选)?{_EN_WHAT}{_EN_TAIL}",
         re.IGNORECASE,

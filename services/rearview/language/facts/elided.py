@@ -13,14 +13,16 @@ _AFTER_A_SUBJECT_ZH = re.compile(
     "|最|更|挺|蛮|比较|其实)*"
     "(?:住在?|来自|毕业于|在[^，。]{2,16}(?:工作|上班|当|做|担任|读|上学|念书|带|教)|是一?[名个位]|人在|不(?:再)?养"
     "|在?(?:吃|服用)"
-    "|(?:不太?|不怎么|不大)?(?:喜欢|爱[吃喝看听玩])|讨厌|受不了|不[吃喝]|(?:搬到|搬去|跳槽到|入职)"
+    "|(?:不太?|不怎么|不大)?(?:喜欢|爱[吃喝看听玩])|讨厌|受不了|不(?:[吃喝碰]|爱|喜欢)|(?:岗位|职位|职务|职业)是"
+    "|(?:搬到|搬去|跳槽到|入职)"
     "|[^，。]{0,4}(?:毕业|结婚|退休)(?:以后|之后|后)(?:就|一直)*(?:留在|落户|在)|留在|今年[0-9一二三四五六七八九十]"
     "|(?:专业|major|手机|电脑|平板|相机|车)\\s?是|[^，。]{1,10}(?:什么的|之类的)[^，。]*不"
-    "|[0-9]{1,3}岁|对[^，。]{1,12}过敏|养了?[一两]|现居|base\\s?|坐标|叫[^，。]{2,4}$|(?:做|从事"
+    "|[0-9]{1,3}岁|对[^，。]{1,12}过敏|养了?[一两]|现居|base(?![a-z])\\s?|坐标|叫[^，。]{2,4}$|(?:做|从事"
     "|干)[^，。]{2,12}的?$|会说"
     "|[^，。我他她]{1,8}人$|有(?:轻度|重度|点|些|严重的?)?(?:高血压|糖尿病|哮喘|[^，。]{1,6}(?:炎|症|过敏))|吃素|单身"
     "|已婚|离异"
-    "|(?:大学|本科|硕士)?(?:学的?是|读的?是|主修)|(?:有|养了?)[一两二三](?:只|条|个)|体?重|身?高|[学读][^，。]{2,10}的$|鞋子?(?:穿|是)?[34][0-9]|(?:坐|骑|开|喝)(?!始"
+    "|(?:大学|本科|硕士)?(?:学的?是|读的?是|主修)|(?:有|养了?)[一两二三](?:只|条|个)|体?重|身?高"
+    "|[学读][^，。]{2,10}的$|鞋子?(?:穿|是)?[34][0-9]|(?:坐|骑|开|喝)(?!始"
     "|会|心|学))",
     re.IGNORECASE,
 )
@@ -29,15 +31,18 @@ _AFTER_A_SUBJECT_EN = re.compile(
     r"(?:and )?(?:(?:also|now|currently|mostly|really|just|never|always|usually|totally|absolutely) )*"
     r"(?:live in|live|work(?:ing)? (?:as|at|for|in)|study(?:ing)? at|study|am an?|speak|love|like|hate|prefer|enjoy|own"
     r"|drive|(?:can't|cannot) (?:stand|bear|eat|do|handle|drink|have)|(?:don't|do not) (?:eat|drink|like|own|have)"
-    r"|weigh|major(?:ing)? in|grew up in|take|allergic to|based in|living in|have (?:an?|two|three)|earn"
+    r"|weigh|major(?:ing)? in|grew up in|take|allergic to|based in|living in|have (?:an?|two|three)|earn|wear"
+    r"|keep (?=kosher|halal)"
     r"|(?:not )?(?:really )?into|teach)\s",
     re.IGNORECASE,
 )
 _STATE_EN = re.compile(
     r"(?:(?:happily|newly|recently|not) )?(?:married|single|divorced|engaged|vegan|vegetarian|pescatarian)"
-    r"|(?P<children>(?:one|two|three|four|five|six|[1-6]|no) (?:kids?|children))$",
+    r"|(?P<children>(?:one|two|three|four|five|six|[1-6]|no) (?:kids?|children))$"
+    r"|[1-9][0-9](?: years old)?$",
     re.IGNORECASE,
 )
+_WEIGHT_ZH = re.compile("(?:大概|大约|差不多)?[0-9一二三四五六七八九十百两]{2,5}(?:斤|公斤|kg)$", re.IGNORECASE)
 _WEIGHT_EN = re.compile(r"(?:about |around )?[0-9]{2,3} ?(?:lbs?|pounds|kg|kilos)$", re.IGNORECASE)
 _RECENTLY_ZH = "(?:最近|刚刚?|去年|前年|今年|上个?月|上周末?|昨天|前天|前两天|这两天|这阵子|前阵子|年初|终于|又|才)"
 # Nobody was named before: only what people say of themselves without "我".
@@ -51,7 +56,7 @@ _OPENS_ZH = re.compile(
     "|喜欢(?!的|就|上|你|他|她|它|这|那|什么|谁|一个人)"
     "|对[^，。]{1,10}?(?:都|也|有点|严重|特别|会)*过敏"
     "|(?:从来|从|一直|一般|平时|平常|基本)*(?:都)?(?:不|只)(?:吃|喝|碰)(?!了|的|完|下|到|饱|饭|药|是|要|能)"
-    "|(?:体检)?查出来?(?:有|了)|确诊(?:了|为)?|住在(?!一起)|坐标|人在(?=[\u4e00-\u9fff]{2,4}$)|base\\s?(?:在)?"
+    "|(?:体检)?查出来?(?:有|了)|确诊(?:了|为)?|住在(?!一起)|坐标|人在(?=[\u4e00-\u9fff]{2,4}$)|base(?![a-z])\\s?(?:在)?"
     "|家里(?:有|养了?)[一两二三几0-9]?(?:只|条|匹)|养了[一两二三几0-9]?(?:只|条|匹)"
     "|有(?:轻度|重度|点|些|严重的?)?(?:高血压|糖尿病|哮喘|鼻炎|胃炎|痛风|偏头痛|乳糖不耐)"
     ")",
@@ -96,6 +101,8 @@ def with_subject(clause: str, about: str) -> str | None:
         return "我" + clause
     if _AFTER_A_SUBJECT_EN.match(clause):
         return "I'm " + clause if re.match(_PARTICIPLE, clause, re.I) else "I " + clause
+    if about == USER and _WEIGHT_ZH.match(clause):
+        return "我体重" + clause
     if about == USER and _WEIGHT_EN.match(clause):
         return "I weigh " + clause
     if about == USER and (state := _STATE_EN.match(clause)):

@@ -71,7 +71,7 @@ RULES: tuple[FactRule, ...] = (
     zh(
         "condition",
         f"{ZH_SELF}(?:是)?(?P<value>乳糖不耐受?|高血压|糖尿病|低血糖|血[压糖脂](?:有点|比较|偏)?高|红绿色盲|色盲"
-        f"|色弱)(?:患者|的人)?的?",
+        f"|色弱|(?:高度|轻度|深度|重度)(?:近视|远视|散光|焦虑|抑郁))(?:患者|的人)?的?",
     ),
     zh("condition", f"我(?:是)?(?:一?个)?{_ZH_CONDITION}患者"),
     en(
@@ -96,7 +96,7 @@ RULES: tuple[FactRule, ...] = (
         "medication",
         rf"i(?:'m| am|'ve been| have been)?(?: currently| now| also| just| still)? (?:take|taking|on"
         rf"|using) {_EN_DOSE}{_EN_DRUG}"
-        r"(?: (?:daily|every .*|for .*|twice .*|once .*|at night|each .*|right now|with .*|tablets?|pills?))?",
+        r"(?: (?:daily|every .*|for .*|twice .*|once .*|at night|each .*|right now|and .*|with .*|tablets?|pills?))?",
     ),
     en(
         "medication",
@@ -129,8 +129,8 @@ RULES: tuple[FactRule, ...] = (
         denied=True,
         stance=Stance.NEGATION,
     ),
-    en("diet", rf"i(?:'m| am| follow| eat|'ve been|'m following| keep)(?: on)? an? (?P<value>{_EN_DIET}) diet"),
-    en("diet", rf"i (?:only )?eat (?:strictly |only )?(?P<value>{_EN_DIET})"),
+    en("diet", rf"i(?:'m| am| follow| eat|'ve been|'m following| keep)(?: on)? (?:an?|the) (?P<value>{_EN_DIET}) diet"),
+    en("diet", rf"i (?:keep|(?:only )?eat) (?:strictly |only )?(?P<value>{_EN_DIET})"),
     en("diet", rf"i(?:'ve| have) been (?:an? )?(?P<value>{_EN_DIET})(?: (?:for|since) .*)?"),
     zh("diet", f"{ZH_SELF}(?:开始|改)(?P<value>吃素|吃全素)", stance=Stance.CHANGE),
     en(

@@ -22,7 +22,8 @@ _EN_SMALL_PLACE = rf"(?-i:(?P<value>(?:{'|'.join(re.escape(name) for name in pla
 _EN_PLACE = r"(?P<value>(?:the )?(?-i:[A-Z0-9])[A-Za-z0-9.,#' -]{1,60}?|[\u4e00-\u9fff]{2,20})"
 _EN_TOWN_IN = "(?:an? (?:tiny |small |little )?(?:town|village|city|suburb|farm|place) (?:in|near|outside|of) )?"
 _EN_PLACE_TAIL = (
-    r"(?: (?:now|home|all my life|with .*|for .*|since .*|because .*|and .*|last .*|recently|these days|(?:an?|one"
+    r"(?: (?:now|home|all my life|my (?:whole|entire) life|with .*|for .*|since .*|because .*|and .*|last .*|recently"
+    r"|these days|(?:an?|one"
     r"|two|three|four|five"
     r"|six|a few|a couple of|several|[0-9]{1,2}) (?:day|week|month|year)s? ago|this .*|to .*|after .*|but .*|when .*"
     r"|where .*|as .*"
@@ -71,6 +72,13 @@ _NAMES = (
     ),
     en(
         "name",
+        r"(?:please|you can|just|pls) call me (?P<value>(?!later\b|back\b|when\b|if\b|tomorrow\b|today\b|tonight\b"
+        r"|soon\b|now\b|again\b|any"
+        r"|asap\b|first\b|instead\b|directly\b|at\b|on\b|by\b|a\b|the\b|crazy\b|maybe\b|before\b|after\b"
+        r"|in\b)[a-z]{2,12})$",
+    ),
+    en(
+        "name",
         rf"(?:i (?:mostly |usually |also )?go by|(?:everyone|everybody|people|friends|my friends|my family|most people"
         rf"|they all) calls? me) {NAME_EN.replace('(?-i:', '(?P<value>(?-i:', 1)})",
     ),
@@ -83,7 +91,7 @@ _HOMES = (
         "residence",
         f"(?:{ZH_SELF}(?:住在|住(?=[\u4e00-\u9fff]{{2,6}}$)(?!宿舍|酒店|宾馆|民宿|医院|校|在|的|进|过|不|得|下|院"
         f"|家里|回|到|来|满|惯|[一二三四五六七八九十几两])|定居在?|家住在?|(?:现在|目前)?人在|坐标(?:是|在)?"
-        f"|(?:现在)?base\\s?(?:在|是)?|(?:现在)?常驻|现居|居住在|租住在)|我们?家住在?|我们?家(?:现在)?在"
+        f"|(?:现在)?base(?![a-z])\\s?(?:在|是)?|(?:现在)?常驻|现居|居住在|租住在)|我们?家住在?|我们?家(?:现在)?在"
         f"|我的?(?:家庭)?(?:地址|住址)(?:是|[:：])){_ZH_PLACE}",
     ),
     # "我在上海" alone may be about a journey.
@@ -121,7 +129,7 @@ _HOMES = (
         r"| with my [a-z ]{3,20}?)?(?: in an? [a-z -]{3,25}?)?"
         r" (?:in|at|on)|i(?:'m| am)(?: currently| now| actually)? (?:based"
         r"|living|located|residing) (?:in|out of)|i reside in|my home is in|i call(?=.* home$)"
-        r"|i(?:'ve| have) (?:been living|lived|been based) in(?=.* (?:since|for|all) )"
+        r"|i(?:'ve| have) (?:been living|lived|been based) in(?=.* (?:since|for|all|my) )"
         rf"|my (?:new |home )?address is(?: now)?) {_EN_PLACE}{_EN_PLACE_TAIL}",
     ),
     en(
@@ -253,6 +261,8 @@ _FAMILY_STATUS = (
 )
 
 _LANGUAGES_AND_PLACES = (
+    en("timezone", r"i(?:'m| am) (?:in|on) (?:the )?(?P<value>[a-z]+(?: [a-z]+)?) (?:time ?zone|time)"),
+    zh("timezone", "我(?:这边|这里|人)?在(?P<value>东[一二三四五六七八九十]+区|西[一二三四五六七八九十]+区)"),
     zh("native_language", "我(?:的)?母语是(?P<value>[^，。什]{2,8}?)"),
     zh(
         "speaks",

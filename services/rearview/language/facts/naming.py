@@ -9,7 +9,7 @@ from rearview.language.facts.reading import text_value
 from rearview.language.facts.statement import NAME_EN, TITLED_NAME_EN, ZH_PERSON
 
 _CALLED = re.compile(
-    rf"(?:(?:它|他|她)(?:的)?)?(?:(?:名字|小名|大名)(?:就)?(?:叫做?|是)|(?:就)?叫做?)\s*(?P<zh>{ZH_PERSON}|{NAME_EN}"
+    rf"(?:(?:它|他|她)(?:的)?)?(?:(?:名字|小名|大名)(?:就)?(?:叫做?|是)|(?:取|起)(?:了?个)?名(?:字)?(?:叫|为)?|(?:就)?叫做?)\s*(?P<zh>{ZH_PERSON}|{NAME_EN}"
     rf"|(?![我你您他她什做去来])[\u4e00-\u9fff]{{2,4}}?)(?:的?|哦|啦|哈)$"
     rf"|(?:(?:i |we )?(?:named|called)(?: (?:him|her|it|them))?|(?:his|her|its|their) names? (?:is|are)|(?:his|her"
     rf"|its) name's"

@@ -4,7 +4,7 @@ from rearview.domain.fact import Stance
 from rearview.language.facts.statement import NAME_EN, ZH_SELF, FactRule, en, zh
 from rearview.language.facts.word_lists import any_of
 
-_ZH_PETS = f"(?P<value>[^，。我你他她和]{{0,6}}?(?:{any_of('pets_zh')}))"
+_ZH_PETS = f"(?P<value>[^，。我你他她和]{{0,6}}?(?:{any_of('pets_zh', 'pets_en')}))"
 _EN_PETS = rf"(?P<value>(?:[a-z0-9-]+ ){{0,2}}(?:{any_of('pets_en')})s?|(?:[a-z]+ )?puppies)"
 _EN_THINGS = f"(?:{any_of('things_en')})"
 _EN_BRANDS = f"(?:{any_of('brands')})"
@@ -38,7 +38,9 @@ _EN_WHERE = (
     r"(?: (?:at home|at work|for work|yesterday|today|recently|last (?:week|month|year|weekend|summer|spring|fall"
     r"|winter)"
     r"|this (?:week|month|year|morning)|(?:in|up|down|near|outside|from) (?!mind\b|common\b"
-    r"|theory\b)(?:the )?[a-z' ]{3,20}|which .*|that .*|as my .*))?"
+    r"|theory\b)(?:the )?[a-z' ]{3,20}|which .*|that .*|as my .*|to (?:work|school|the office|get around) ?.*"
+    r"|every .*|most .*|when .*|but .*|because .*|since .*"
+    r"|for (?!you\b|him\b|her\b|them\b|sale\b|rent\b).*|with .*))?"
 )
 _EN_LATELY = r"(?:(?: just| recently| finally| also| actually| still| already))*"
 
@@ -68,7 +70,8 @@ _PETS = (
 _OWNED = (
     zh(
         "owns",
-        f"我们?家?(?:{_ZH_WHEN}|里)*{_ZH_WHERE}{_ZH_GOT}{_ZH_COUNT}(?P<value>(?!电影|戏|歌|曲|剧|路|时间)[^，。]{{1,20}}?)",
+        f"我们?家?(?:{_ZH_WHEN}|里)*{_ZH_WHERE}{_ZH_GOT}{_ZH_COUNT}(?P<value>(?!电影|戏|歌|曲|剧|路"
+        f"|时间)[^，。]{{1,20}}?)",
     ),
     zh(
         "owns", f"我们?家?(?:{_ZH_WHEN}|里)*{_ZH_WHERE}{_ZH_GOT}{_ZH_LOOSE_COUNT}(?P<value>[^，。]{{0,12}}?{_ZH_OWNED})"
@@ -80,9 +83,11 @@ _OWNED = (
     ),
     zh(
         "owns",
-        "我的?(?:车|汽车|手机|电脑|平板|相机|耳机|手表|吉他|自行车)(?:现在)?(?:是|用的是)(?:一?[辆台部块把个])?"
+        "我的?(?:车|汽车|手机|电脑|平板|相机|耳机|手表|吉他|自行车|car|phone|laptop|bike|camera)(?:现在)?(?:是"
+        "|用的是)(?:一?[辆台部块把个])?"
         "(?P<value>(?!谁|我|什么|坏|好|新|旧|黑|白|红|蓝)[^，。]{2,16}?)的?",
     ),
+    zh("owns", f"我的?(?:手机|电脑|车|平板)(?P<value>{_ZH_BRANDS}[a-z0-9\\s]{{0,12}})"),
     zh(
         "owns",
         f"{ZH_SELF}(?:用|开|骑)的(?:手机|电脑|平板|相机|车|耳机|自行车)(?:就"
@@ -96,7 +101,8 @@ _OWNED = (
     ),
     zh(
         "owns",
-        f"{ZH_SELF}(?:都|平时)*用(?:的?是|的|着)?(?P<value>(?!什么|你|他|的|是)[^，。]{{0,6}}?{_ZH_BRANDS}(?:手机|电脑|平板|手表|耳机)[a-z0-9\\s]{{0,12}})",
+        f"{ZH_SELF}(?:都|平时)*用(?:的?是|的|着)?(?P<value>(?!什么|你|他|的|是)[^，。]{{0,6}}?{_ZH_BRANDS}(?:手机"
+        f"|电脑|平板|手表|耳机)[a-z0-9\\s]{{0,12}})",
     ),
     zh(
         "owns",

@@ -18,7 +18,8 @@ _THING = (
 )
 _THING_TAIL = (
     r"(?: (?:a lot|very much|so much|too|the most|at all|as well|because .*|since .*|when .*|after .*"
-    r"|but .*|over .*|more than .*|either|in general|especially .*|even if .*"
+    r"|but .*|over .*|more than .*|either|in general|especially .*|even if .*|with (?:a )?passion|to death|to bits"
+    r"|like crazy|more than anything"
     r"|rather than .*|instead of .*|(?<=prefer )to .*|anymore|any more|myself))?"
 )
 _EATEN = (

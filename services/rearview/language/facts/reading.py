@@ -26,6 +26,7 @@ _AFTER = (
     r"(?:\s?(?:per|a|an|each|every|/|每|一)\s?(?:month|year|week|day|annum|mo|yr|wk|person|head|night|月|年|个月|个人"
     r"|人)| (?:monthly|annually|yearly))?"
     r"(?: (?:before|after) tax(?:es)?| gross| net| plus .{2,30}| including .{2,30}| max| tops| all in)?"
+    r"(?:,? (?:in|since|last|this) [a-z0-9 ]{3,20})?"
     r"(?: for (?:the|this|my) [a-z ]{1,30})?"
 )
 _MONEY = re.compile(rf"{_ABOUT}{MONEY}{_AFTER}\s*$", re.IGNORECASE)

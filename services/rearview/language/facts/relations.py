@@ -103,8 +103,17 @@ _NO_NAME = frozenset(
     ]
 )
 _ZH_RELATED = re.compile(
-    f"我(?:的|家|们(?:组|班|公司|部门|家)?)?(?:里)?(?:新来的|新)?(?:大|小|二|亲)?\\s?(?P<relation>{_ZH_RELATION}|(?:{_EN_RELATION})(?![a-z]))(?P<rest>.+)",
+    f"我(?:的|家|们(?:组|班|公司|部门|家)?)?(?:里)?(?:新来的|新)?(?:大|小|二|亲)?\\s?(?P<relation>{_ZH_RELATION}"
+    f"|(?:{_EN_RELATION})(?![a-z]))(?P<rest>.+)",
     re.DOTALL,
+)
+_BARE_KIN = re.compile(
+    "(?:老公|老婆|媳妇|儿子|女儿|闺女|男朋友|女朋友|男友|女友|婆婆|公公|岳母|岳父|丈母娘|室友|闺蜜|(?:bf|gf|boyfriend"
+    "|girlfriend|husband|wife)(?![a-z]))\\s?"
+    "(?=[对不喜爱在是有住叫会姓最也特今刚][^，。]|[0-9一二三四五六七八九十]{1,3}岁)"
+    r"|(?:hubby|husband|wife|boyfriend|girlfriend|son|daughter|mom|dad|roommate)(?='s (?:an?|allergic|vegan)\b"
+    r"| (?:is|has|loves|hates|likes|works|lives|can't|doesn't)\b)",
+    re.IGNORECASE,
 )
 _EN_SUCH_A = (
     "(?:(?:best|older|younger|big|little|elder|eldest|oldest|youngest|middle|twin|new|baby|dear|direct|thesis|personal"
@@ -114,7 +123,7 @@ _ZH_NAMED = re.compile(f"{ZH_PERSON}", re.DOTALL)
 _ZH_NAME_THEN = re.compile(f"(?P<name>{ZH_PERSON}|{NAME_EN})(?P<rest>.*)", re.DOTALL)
 _EN_RELATED = re.compile(
     rf"my {_EN_SUCH_A}(?P<relation>{_EN_RELATION})(?P<possessive>'s)?(?![a-z])"
-    rf"(?:,? (?P<name>{NAME_EN}),?(?P<name_possessive>'s)?(?![a-z']))?(?P<rest>.+)",
+    rf"(?:,? (?P<name>{TITLED_NAME_EN}),?(?P<name_possessive>'s)?(?![a-z']))?(?P<rest>.+)",
     re.IGNORECASE | re.DOTALL,
 )
 _EN_NAMED = re.compile(rf"(?P<name>{NAME_EN})(?P<possessive>'s)?(?P<rest> .+)", re.DOTALL)
@@ -175,7 +184,13 @@ _NEW_LIFE = re.compile(
     rf"|(?P<en>[Ii]|{NAME_EN})(?: has| have|'s|'ve)? (?:just |recently )*"
     r"(?:(?:changed|switched) (?:jobs?|careers?|roles?)|got a new job|moved(?: house| home)?)",
 )
-_PRONOUN = re.compile(r"[他她](?!们|的|说)|(?:he|she)(?='s |\s)", re.IGNORECASE)
+_PRONOUN = re.compile(r"[他她](?!们|的|说)|(?:he|she)(?='s |\s)|who(?=\s)", re.IGNORECASE)
+_IS_WHAT = re.compile(
+    r" (?:an?|not|allergic|vegan|vegetarian|from|really|also|always|obsessed|into|married|single|currently|still"
+    r"|[0-9]+$)"
+    r"(?![a-z])",
+    re.IGNORECASE,
+)
 _VERBS = {
     "has": "have", "is": "am", "isn't": "am not", "doesn't": "don't", "does": "do", "studies": "study", "was": "was",
     "teaches": "teach", "goes": "go",
@@ -251,6 +266,13 @@ def retold(clause: str) -> Iterator[Retold]:
 def is_about_somebody(clause: str) -> bool:
     """Whether a clause speaks of a relation of the speaker's."""
     return _ZH_RELATED.match(clause) is not None or _EN_RELATED.match(clause) is not None
+
+
+def of_kin(clause: str) -> str:
+    """Return "老婆不吃辣" as "我老婆不吃辣", for whose relation it is need not be said; other clauses as they are."""
+    if _BARE_KIN.match(clause) is None:
+        return clause
+    return f"我{clause}" if has_han(clause) else f"my {clause}"
 
 
 def introduced(clause: str) -> bool:
@@ -343,7 +365,10 @@ def _zh_retold(who: str, rest: str) -> Iterator[Retold]:
 
 
 def _en_retold(who: str, possessive: bool, rest: str) -> Iterator[Retold]:
-    if possessive:
+    if possessive and _IS_WHAT.match(rest):
+        # "My husband's a firefighter" says what he is.
+        rest = f" is{rest}"
+    elif possessive:
         yield Retold(person(who), "my" + rest)
         return
     if said := _SAID.match(rest):

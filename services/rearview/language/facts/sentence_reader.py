@@ -18,13 +18,14 @@ from rearview.language.facts.informal import spelled_out
 from rearview.language.facts.naming import called, name_alone, named_pet, relation_of
 from rearview.language.facts.periods import bounded, since, starting
 from rearview.language.facts.reading import text_value
-from rearview.language.facts.relations import introduced, newly, person, subject_of, told_on, went_on
+from rearview.language.facts.relations import introduced, newly, of_kin, person, subject_of, told_on, went_on
 from rearview.language.scripts import has_han
 
 _NOBODY, _SOMETHING = "", "-"
 _ME = re.compile("我(?!们公司|们的|妈|爸)|(?:I|i)(?:'m|'ve|'d)?(?![a-z])|my ", re.IGNORECASE)
 _ABOUT_ME = re.compile(
-    "我(?:姓|是(?!说)|今年|去年|前年|上个?月|刚|最近|从|在|来自|现在|目前|毕业|改名)|i(?:'m| am)\\s", re.IGNORECASE
+    "我(?:姓|跟|和|是(?!说)|今年|去年|前年|上个?月|刚|最近|从|在|来自|现在|目前|毕业|改名)|i(?:'m| am)\\s",
+    re.IGNORECASE,
 )
 _ALONE_ME = re.compile("我(?:嘛|呢|啊|呀|个人|这个人|自己)+$")
 _SOMEBODY = re.compile(r"[我你您他她它咱谁]|\b(?:i|you|he|she|it|they|we|my|your|his|her|this|that)\b", re.IGNORECASE)
@@ -117,7 +118,7 @@ class SentenceReader:
             facts = self._dated(heard.what, reference)
             return [fact for fact in facts if fact.about_user and fact.attribute in heard.attributes]
         period = bounded(clause, reference)
-        said = spelled_out(period.clause if period else clause)
+        said = of_kin(spelled_out(period.clause if period else clause))
         if (named := self._named(said, so_far)) is not None:
             return named
         so_far.introduced = introduced(said)
