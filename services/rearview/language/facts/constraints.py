@@ -27,8 +27,7 @@ _OF_THE_MOMENT = re.compile(
     r"^[a-z]+ (?:it|that|this|them|those|these)$"
     r"|\bin (?:this|that|the (?:first|second|third|last|next)) (?:paragraph|section|sentence|line|draft|slide|table"
     r"|chapter)\b"
-    r"|\b(?:yet|for now|right now|tomorrow|by [a-z]+day)$|这段|这句|这篇|尽快|马上|(?:周[一二三四五六日天]|星期.|月底"
-    "|[0-9]+[号日])之?前",
+    r"|\b(?:yet|for now|right now)$|这段|这句|这篇",
     re.IGNORECASE,
 )
 

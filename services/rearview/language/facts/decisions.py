@@ -66,7 +66,7 @@ MADE: tuple[re.Pattern[str], ...] = (
 _BARE = re.compile(
     r"(?:i|we)(?:'ve| have)?(?: finally| just)? (?:made up (?:my|our) minds?|decided|made (?:a|the|my"
     r"|our) (?:final )?(?:decision|choice))\s*$"
-    r"|(?:my |our |the )?(?:final (?:answer|decision|choice|call)|decision)(?: made)?\s*$"
+    r"|(?:my |our |the )?(?:final (?:answer|decision|choice|call)(?: made)?|decision made)\s*$"
     "|(?:那就|我们?|咱们?|我(?:跟|和)[^，。]{1,4}?|大家|讨论(?:完|下来)?)?(?:已经|终于|最后|都)*(?:(?:定|决定|说定"
     "|商量好|想好|讨论好|考虑好|考虑清楚|想清楚|敲定|确定|拿定主意|选好|谈好)(?:下来)?了)+"
     "(?:就这么定了?)?\\s*$|就这么定了?\\s*$|(?:it's )?(?:decided|settled)(?: then)?\\s*$",
@@ -95,10 +95,4 @@ def announced(clause: str) -> tuple[str, bool]:
     """Return what the clause after "it's decided" decides, and whether it decides against it."""
     if against := _NEGATED.match(clause):
         return against["value"], True
-    return _LEADS_ON.sub("", clause), False
-
-
-_LEADS_ON = re.compile(
-    "^(?:那?就|我们?就?|咱们?就?|那)(?=[^，。]{2})|(?:吧|好了)+$|^(?:it's |we're getting |i'm getting )?the ",
-    re.IGNORECASE,
-)
+    return clause, False

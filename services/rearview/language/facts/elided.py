@@ -56,7 +56,8 @@ _OPENS_ZH = re.compile(
     "|喜欢(?!的|就|上|你|他|她|它|这|那|什么|谁|一个人)"
     "|对[^，。]{1,10}?(?:都|也|有点|严重|特别|会)*过敏"
     "|(?:从来|从|一直|一般|平时|平常|基本)*(?:都)?(?:不|只)(?:吃|喝|碰)(?!了|的|完|下|到|饱|饭|药|是|要|能)"
-    "|(?:体检)?查出来?(?:有|了)|确诊(?:了|为)?|住在(?!一起)|坐标|人在(?=[\u4e00-\u9fff]{2,4}$)|base(?![a-z])\\s?(?:在)?"
+    "|(?:体检)?查出来?(?:有|了)|确诊(?:了|为)?|住在(?!一起)|坐标(?![0-9])|人在(?=[\u4e00-\u9fff]{2,4}$)"
+    "|base(?![a-z])\\s?(?:在)?"
     "|家里(?:有|养了?)[一两二三几0-9]?(?:只|条|匹)|养了[一两二三几0-9]?(?:只|条|匹)"
     "|有(?:轻度|重度|点|些|严重的?)?(?:高血压|糖尿病|哮喘|鼻炎|胃炎|痛风|偏头痛|乳糖不耐)"
     ")",
@@ -76,6 +77,7 @@ _OPENS_EN = re.compile(
     r"|pescatarian)(?= (?:here|since|for)|$)))(?![a-z])",
     re.IGNORECASE,
 )
+_WHERE = re.compile("住在|人在|坐标|base|live in|work (?:at|for|in)|living in|working (?:at|for)", re.IGNORECASE)
 _BARE_ROLE_EN = re.compile(
     r"(?P<role>(?:[a-z-]+ ){0,3}[a-z-]+?) (?:here|by trade|by profession)$"
     r"|(?P<student>(?:phd |grad |college |graduate )?(?:student|freshman|sophomore|junior|senior)) (?:at|@) ",
@@ -115,11 +117,14 @@ def goes_on(about: str, clause: str) -> bool:
     return about == USER and _AFTER_A_SUBJECT_EN.match(clause) is not None
 
 
-def opening_on_oneself(clause: str) -> str | None:
+def opening_on_oneself(clause: str, *, first: bool) -> str | None:
     """Return in the first person a clause that names nobody; None for others.
 
-    It speaks of the speaker where nobody else is named before it in the turn (`names_others`).
+    It speaks of the speaker where nobody else is named before it in the turn (`names_others`). Where one lives or works
+    is believed of the `first` clause of a turn only: "四月去京都，住在岚山" tells of a journey.
     """
+    if not first and _WHERE.match(clause):
+        return None
     if has_han(clause) and "还是" not in clause and _OPENS_ZH.match(clause):
         return None if _OTHERS.search(clause) else "我" + clause
     if role := _ROLE_ZH.match(clause):

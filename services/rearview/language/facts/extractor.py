@@ -112,7 +112,7 @@ class RuleFactExtractor:
         self, text: str, reference: datetime | None, dialogue: Dialogue | None = None
     ) -> list[FactCandidate]:
         found: list[FactCandidate] = []
-        alone = True
+        alone, start = True, len(text) - len(text.lstrip())
         for said in sentences(text):
             sentence, was_alone = said, alone
             alone = alone and not names_others(said.text)
@@ -128,7 +128,7 @@ class RuleFactExtractor:
                 if facts:
                     found += spanned(facts, listed)
                     continue
-            facts = self._sentences.read(sentence, was_alone, reference, dialogue)
+            facts = self._sentences.read(sentence, reference, dialogue, alone=was_alone, first=said.start == start)
             found += facts
             if len(found) >= MAX_FACTS:
                 break

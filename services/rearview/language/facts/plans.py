@@ -63,7 +63,7 @@ _EN_CANCELLED = re.compile(
 )
 _NO_PLAN = re.compile(
     r"^(?:keep |try |make it|go (?:to bed|home|out for)|be (?:[0-9]|honest|late|fine|ok)|say|need|tell you|assume"
-    r"|guess|kill|die|cry|go crazy|是|说|好|死|疯|知道|谢|感谢|请|问|求|考虑|再|看看|想想|到$)",
+    r"|guess|kill|die|cry|go crazy|是|说|好|死|疯|知道|谢|感谢|请|问|求|考虑|到$)",
     re.IGNORECASE,
 )
 # What is left of "on Friday at 3".

@@ -12,7 +12,7 @@ _DEGREE = (
 _THING = (
     r"(?P<list>(?!it\b|that\b|this\b|these\b|those\b|you\b|your\b|him\b|her\b|his\b|them\b|their\b|how\b"
     r"|what\b|when\b|where\b|why\b"
-    r"|who\b|the way\b|the idea\b|the fact\b|to (?:be|have|know|say|think|see|ask|do)\b|being\b|one\b|not\b|my\b"
+    r"|who\b|the way\b|the idea\b|the fact\b|to (?:be|have|know|say|think|see|ask|do)\b|being\b|one\b|not\b"
     r"|both\b|all\b|for\b|some\b|any\b|and\b|or\b|if\b|seeing\b|hearing\b|having (?:been|done|run|[a-z]+ed)\b)"
     r"[a-z0-9\u4e00-\u9fff][a-z0-9\u4e00-\u9fff' +#-]{1,60}?)"
 )

@@ -13,7 +13,7 @@ from rearview.language.scripts import has_han
 _ZH_RELATION = "|".join(re.escape(word) for word in relation_words() if has_han(word))
 _EN_RELATION = "|".join(re.escape(word) for word in relation_words() if not has_han(word))
 # "My wife is American" names nobody, and nobody is called by "我妹妹叫外卖了".
-_NO_PERSON = re.compile(f"(?:{any_of('nationalities_en')})$|了|外卖|车|[一个]|起床|醒|停|板|骂", re.IGNORECASE)
+_NO_PERSON = re.compile(f"(?:{any_of('nationalities_en')})$|了|外卖|[了个]?车$|[一个]|起床|醒", re.IGNORECASE)
 _LONG_NAME = 3
 _NO_NAME = frozenset(
     [

@@ -39,6 +39,7 @@ class _SoFar:
     """What the clauses read so far leave for the next one."""
 
     alone: bool
+    first: bool
     about: str = _NOBODY
     carried: str = ""
     was: bool = False
@@ -55,10 +56,19 @@ class SentenceReader:
         self._reader = reader
 
     def read(
-        self, sentence: Clause, alone: bool, reference: datetime | None, dialogue: Dialogue | None
+        self,
+        sentence: Clause,
+        reference: datetime | None,
+        dialogue: Dialogue | None,
+        *,
+        alone: bool,
+        first: bool,
     ) -> list[FactCandidate]:
-        """Return what the clauses of a sentence state; `alone` where the turn names nobody else before it."""
-        so_far = _SoFar(alone)
+        """Return what the clauses of a sentence state.
+
+        `alone` where the turn names nobody else before it, `first` where it says nothing at all before it.
+        """
+        so_far = _SoFar(alone, first)
         reported = speech_acts.is_reported(sentence.text)
         for clause in clauses(sentence, self._reader.named.is_label):
             if speech_acts.opens_example(clause.text):
@@ -81,6 +91,7 @@ class SentenceReader:
             if facts:
                 so_far.last = facts
             so_far.found += spanned(facts, clause)
+            so_far.first = False
             so_far.alone = so_far.alone and not names_others(clause.text)
         return so_far.found
 
@@ -176,7 +187,7 @@ class SentenceReader:
         if (
             not (facts or reported or about not in (_NOBODY, USER))
             and so_far.alone
-            and (full := opening_on_oneself(clause))
+            and (full := opening_on_oneself(clause, first=so_far.first))
         ):
             facts = self._reader.read(full, reference)
             if facts:

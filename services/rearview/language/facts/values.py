@@ -9,7 +9,8 @@ from rearview.language.data_files import load_yaml
 
 MAX_VALUE_CHARACTERS = 60
 _ARTICLE = re.compile(
-    r"^(?:a (?:little bit of|little|bit of|lot of)|an?(?: (?:brand )?(?:new|used))?|(?:brand )?(?-i:new(?= [a-z]))|the"
+    r"^(?:a (?:little bit of|little|bit of|lot of)|an?(?: (?:brand )?(?:new|used))?"
+    r"|(?:brand )?(?-i:new(?= [a-z])(?! (?:york|delhi|zealand|orleans|jersey|england|mexico|hampshire)))|the"
     r"|some|fluent|my|our)\s+",
     re.IGNORECASE,
 )
@@ -25,8 +26,10 @@ _ZH_PARTICLE = re.compile("(?:了|啊|呢|吧|啦|哦|呀)+$")
 _LIST = re.compile(r"\s*(?:、|，|,\s*and\s|,|和|跟|以及|还有|\sand\s|\s&\s)\s*")
 # After a comma (or "and") a clause of its own begins with who or what it is about; a thing of a list does not.
 _OWN_CLAUSE = re.compile(
-    r"(?:\s*[,，;；]\s*(?:and\s|so\s|but\s)?|\sand\s)\s*(?:my|i|it|its|they|he|she|we|you|this|that|which|who|because|since|as|so"
-    r"|please|even|but|especially|if|when|whenever|there)\b.*|\s*[,，;；]\s*(?:我|它|他|她|会|喉咙|一[吃喝碰闻]|所以|因为|请).*",
+    r"(?:\s*[,，;；]\s*(?:and\s|so\s|but\s)?|\sand\s)\s*(?:my|i|it|its|they|he|she|we|you|this|that|which|who|because"
+    r"|since|as|so"
+    r"|please|even|but|especially|if|when|whenever|there)\b.*|\s*[,，;；]\s*(?:我|它|他|她|会|喉咙|一[吃喝碰闻]|所以"
+    r"|因为|请).*",
     re.IGNORECASE | re.DOTALL,
 )
 _MAX_ITEM_CHARACTERS, _MAX_ITEM_BLANKS = 24, 2
