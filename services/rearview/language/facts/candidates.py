@@ -343,7 +343,7 @@ class ClauseReader:
         if plain_clause == clause or speech_acts.FROM_NOW_ON.search(clause) is None:
             return []
         order = _POLITE.sub("", plain_clause)
-        return list(self._constraints(f"请{order}" if has_han(order[:1]) else f"always {order}"))
+        return list(self._constraints(f"请{order}" if has_han(order[:1]) else f"only {order}"))
 
     def _plans(self, clause: str, reference: datetime | None) -> Iterator[FactCandidate]:
         plan = planned(clause, reference)

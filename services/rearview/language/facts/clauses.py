@@ -45,7 +45,7 @@ _OPENERS = re.compile(
 )
 # "My boss, Angela, prefers ..." names somebody within a clause: the commas become blanks, offsets kept.
 _APPOSITION = re.compile(
-    rf"(?<![a-z])my (?:[a-z]+ )?(?:{'|'.join(word for word in relation_words() if word.isascii())}),"
+    rf"(?<![a-z])(?:my|our) (?:[a-z]+ )?(?:{'|'.join(word for word in relation_words() if word.isascii())}),"
     rf" {TITLED_NAME_EN}(?:,(?= [a-z])|(?=[.!;]|$))",
     re.IGNORECASE,
 )

@@ -24,7 +24,7 @@ _TAIL = re.compile(
 )
 # "Don't use it": what it is that nobody shall use was said elsewhere.
 _OF_THE_MOMENT = re.compile(
-    r"^[a-z]+ (?:it|that|this|them|those|these)$"
+    r"\b(?:it|that|this|those|these)$|^[a-z]+ them$"
     r"|\bin (?:this|that|the (?:first|second|third|last|next)) (?:paragraph|section|sentence|line|draft|slide|table"
     r"|chapter)\b"
     r"|\b(?:yet|for now|right now)$|这段|这句|这篇",

@@ -68,10 +68,26 @@ RULES: tuple[tuple[str, bool, Stance], ...] = (
         True,
         Stance.STANDING,
     ),
-    (r"i (?:don't|do not) want you (?:to )?(?P<rule>(?:[a-z]+) .{2,80})", True, Stance.STANDING),
+    (
+        r"i (?:don't|do not) want you (?:to )?(?P<rule>(?!worry|think|feel|be\b|get\b|going\b|go\b)(?:[a-z]+) .{2,80})",
+        True,
+        Stance.STANDING,
+    ),
     (r"i (?:need|want|expect) you to (?:never|not) (?P<rule>.{3,80})", True, Stance.STANDING),
     (r"i (?:need|want|expect) you to (?:always|only) (?P<rule>.{3,80})", False, Stance.STANDING),
     (rf"{_POLITE}always (?P<rule>(?:{_TASK})\b.{{2,80}})", False, Stance.STANDING),
+    (
+        rf"{_POLITE}always (?P<rule>(?!been\b|had\b|have\b|was\b|a\b|an\b|the\b|on\b|in\b|at\b|love\b|like\b|hate\b"
+        rf"|there\b|so\b|[a-z]+ed\b|[a-z]+ing\b)"
+        r"[a-z]{3,} (?!to\b).{4,80})",
+        False,
+        Stance.STANDING,
+    ),
+    (
+        rf"{_POLITE}(?P<rule>use .{{1,40}} (?:for|in) (?:all|every|any|each) .{{2,30}})",
+        False,
+        Stance.STANDING,
+    ),
     (rf"{_POLITE}only (?P<rule>(?:{_TASK})\b.{{2,80}})", False, Stance.STANDING),
     (
         # For each time, not for once.
@@ -121,7 +137,8 @@ RULES: tuple[tuple[str, bool, Stance], ...] = (
         Stance.STANDING,
     ),
     (
-        r"(?:(?:it|they) )?(?:has to|needs to) (?P<rule>(?!be (?:the|an?)\b"
+        r"(?:(?:it|they) )?(?:has to|needs to|must(?= (?:allow|accept|fit|include)\b)) (?P<rule>(?!be (?:the|an?|nice"
+        r"|great|hard|tough|fun|so)\b"
         r"|have been\b|happen|stop|go\b)[a-z].{3,60})",
         False,
         Stance.STANDING,

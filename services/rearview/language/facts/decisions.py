@@ -35,7 +35,8 @@ MADE: tuple[re.Pattern[str], ...] = (
         f"{_ZH_WE}{_ZH_FINALLY}(?:决定|确定|敲定|拍板|定下来)(?:了)?(?:要|就|是|下来)?(?!下来|不){_ZH_WHAT}{_ZH_TAIL}"
     ),
     re.compile(
-        f"{_ZH_WE}{_ZH_FINALLY}(?:就)?(?:选定?了(?![一二三四五六七八九十两几0-9]+[门张份次节]|课)|就选|选择了?|就定|就订|就挑|我选(?![了择的项修])|(?:还是)选(?=.{{2,16}}(?:吧|好了"
+        f"{_ZH_WE}{_ZH_FINALLY}(?:就)?(?:选定?了(?![一二三四五六七八九十两几0-9]+[门张份次节]|课)|就选|选择了?|就定"
+        f"|就订|就挑|我选(?![了择的项修])|(?:还是)选(?=.{{2,16}}(?:吧|好了"
         f"|了))|(?:就|都)用(?=.{{2,16}}(?:吧|好了))"
         f"|定了(?!下来)|(?:就|直接)(?:go with|pick|choose)\\s?){_ZH_WHAT}{_ZH_TAIL}",
         re.IGNORECASE,
@@ -44,7 +45,8 @@ MADE: tuple[re.Pattern[str], ...] = (
         rf"(?:so )?(?:after [a-z ]{{3,40}} )?(?:i|we)(?:'ve| have)?{_EN_FINALLY}"
         r" (?:decided (?:to (?:go|stick) with|on|to (?!go with)|(?:that )?(?:we're|i'm|we'll|i'll|we are"
         r"|i am) (?:going to )?|(?=[\u4e00-\u9fff]))"
-        r"|settled (?:on|for)|chose|picked(?: out)?(?= the)|opted for|landed on(?= the)|went with(?= the)"
+        r"|settled (?:on|for)|chose|picked(?: out)?(?= the (?!kids|phone|lock))|opted for|landed on(?= the)"
+        r"|went with(?= the .*(?:one|option|offer|plan|version|model|package|quote|colou?r|size)$)"
         r"|ended up (?:choosing|picking|going with)|agreed (?:to|on))"
         rf" ?(?:the )?(?:用|选)?{_EN_WHAT}{_EN_TAIL}",
         re.IGNORECASE,

@@ -214,15 +214,17 @@ class Dialogue:
                 return replace(fact, replaces=earlier.value_key)
         return fact
 
+    def chosen(self, text: str) -> Iterator[FactCandidate]:
+        """What this turn picks of the options that the assistant offered last."""
+        last = self._last_words()
+        option = picked(text, last) if last else None
+        if option is not None and (value := text_value(option)) is not None:
+            yield self._reader.make("decision", value)
+
     def confirmed(self, text: str) -> Iterator[FactCandidate]:
         """What the assistant proposed last and this turn agrees to."""
         last = self._last_words()
-        if last is None:
-            return
-        if (option := picked(text, last)) is not None and (chosen := text_value(option)) is not None:
-            yield self._reader.make("decision", chosen)
-            return
-        if _CONFIRMS.match(text) is None:
+        if last is None or _CONFIRMS.match(text) is None:
             return
         for sentence in reversed(list(sentences(last))):
             proposal = _ASKING_TAIL.sub("", sentence.text.strip())

@@ -78,6 +78,8 @@ class RuleFactExtractor:
         return [replace(fact, stance=Stance.CORRECTION) if fact.stance in _CORRECTABLE else fact for fact in found]
 
     def _in_dialogue(self, text: str, reference: datetime | None, dialogue: Dialogue) -> list[FactCandidate]:
+        if option := list(dialogue.chosen(text)):
+            return [placed(fact, 0, len(text.rstrip())) for fact in option]
         opened = opening(text)
         for at in (0, opened.start) if opened else (0,):
             if (contrasted := contrast(text[at:])) is not None:
@@ -155,7 +157,11 @@ def _taken_back(said: Sequence[FactCandidate], put_right: Sequence[FactCandidate
         for fact in (said if put_right else said[:-1])
         if not any(
             (fact.subject, fact.attribute) == (other.subject, other.attribute)
-            and (fact.single_valued or fact.value_key in (other.value_key, other.replaces))
+            and (
+                fact.single_valued
+                or fact.value_key in (other.value_key, other.replaces)
+                or (fact is said[-1] and fact.polarity is other.polarity)
+            )
             for other in put_right
         )
     ]

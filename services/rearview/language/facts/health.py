@@ -83,7 +83,7 @@ RULES: tuple[FactRule, ...] = (
     en(
         "condition",
         rf"(?:{EN_SELF}|i) (?P<value>(?:lactose|gluten|dairy) intolerant|diabetic|asthmatic|colou?r ?blind|autistic"
-        r"|dyslexic|epileptic|hypoglycemic|anemic|prediabetic|hard of hearing)",
+        r"|dyslexic|epileptic|celiac|coeliac|hypoglycemic|anemic|prediabetic|hard of hearing)",
     ),
     zh(
         "medication",
@@ -100,15 +100,30 @@ RULES: tuple[FactRule, ...] = (
     ),
     en(
         "medication",
+        rf"(?:my (?:doctor|doc|gp|psychiatrist)|i(?:'ve been| was| got)|they) (?:just |recently )?(?:put|started"
+        rf"|prescribed)(?: me)?"
+        rf"(?: on)? {_EN_DOSE}{_EN_DRUG}(?: (?:last .*|this .*|in .*|for .*|recently))?",
+    ),
+    en(
+        "medication",
         rf"i(?:'ve| have)? (?:stopped taking|came off|went off|quit|quit taking|no longer take"
         rf"|don't take) (?:my )?{_EN_DRUG}"
         r"(?: (?:anymore|last .*|in .*))?",
         denied=True,
         stance=Stance.NEGATION,
     ),
+    en(
+        "condition",
+        r"(?:i'm|i am) not (?:actually )?(?P<value>diabetic|asthmatic|colou?r ?blind|lactose intolerant|celiac)",
+        denied=True,
+        stance=Stance.NEGATION,
+    ),
+    en("condition", rf"i don't (?:actually )?have {_EN_CONDITION}", denied=True, stance=Stance.NEGATION),
+    zh("condition", f"{ZH_SELF}(?:并)?没有?{_ZH_CONDITION}", denied=True, stance=Stance.NEGATION),
     zh(
         "diet",
-        f"{ZH_SELF}(?:是|只)?(?:一?个)?(?P<value>吃素|素食(?:主义)?者|纯素食者|素食|清真|吃全素|vegan"
+        f"(?:{ZH_SELF}|我们俩?(?:都|全家)*)(?:是|只)?(?:一?个)?(?P<value>吃素|素食(?:主义)?者|纯素食者|素食|清真"
+        f"|吃全素|vegan"
         f"|vegetarian)(?:的|食物)?",
     ),
     zh("diet", f"{ZH_SELF}(?P<value>吃素)(?:有|已经)*[^，。不了]{{1,6}}年"),

@@ -82,7 +82,10 @@ _NAMES = (
         rf"(?:i (?:mostly |usually |also )?go by|(?:everyone|everybody|people|friends|my friends|my family|most people"
         rf"|they all) calls? me) {NAME_EN.replace('(?-i:', '(?P<value>(?-i:', 1)})",
     ),
-    zh("name", f"我(?:的)?(?:本名|真名|英文名|中文名|全名)(?:是|叫)(?P<value>[\u4e00-\u9fff·]{{2,5}}?|{NAME_EN})"),
+    zh(
+        "name",
+        f"我(?:的)?(?:本名|真名|英文名|中文名|全名|小名|昵称|花名)(?:是|叫)(?P<value>[\u4e00-\u9fff·]{{2,5}}?|{NAME_EN})",
+    ),
     en("name", rf"(?:i'm|i am|this is) (?P<value>(?!Brazil){NAME_EN})(?<!ing)(?<!ed)(?<!ian)(?<!ese)(?<!ish)"),
 )
 
@@ -95,7 +98,10 @@ _HOMES = (
         f"|我的?(?:家庭)?(?:地址|住址)(?:是|[:：])){_ZH_PLACE}",
     ),
     # "我在上海" alone may be about a journey.
-    zh("residence", f"{ZH_SELF}(?:一直|长期|常年)+(?:都)?(?:在|住){_ZH_KNOWN_PLACE}(?:生活)?"),
+    zh(
+        "residence",
+        f"{ZH_SELF}(?:[^，。]{{0,4}}(?:毕业|结婚|退休)(?:以后|之后|后))?(?:就)?(?:一直|长期|常年)+(?:都)?(?:在|住){_ZH_KNOWN_PLACE}(?:生活)?",
+    ),
     zh("residence", f"{ZH_SELF}(?:在|住){_ZH_KNOWN_PLACE}(?:定居|生活|常住|\\s?based)"),
     zh("residence", f"{ZH_SELF}从(?P<replaced>[^，。搬]{{2,16}})搬(?:到|去|家到)了?{_ZH_PLACE}", stance=Stance.CHANGE),
     zh(
@@ -247,6 +253,7 @@ _FAMILY_STATUS = (
         stance=Stance.CHANGE,
     ),
     zh("children", f"{ZH_SELF}(?:们)?(?:家)?有?{NUMBER}个(?:孩子|小孩|娃|宝宝)"),
+    zh("children", f"(?:我们?)?家里?有{NUMBER}个(?:孩子|小孩|娃|宝宝)(?!的)[^，。]*"),
     en(
         "children",
         r"(?:i|we)(?:'ve got| have|'ve)(?: only)? (?P<count>one|two|three|four|five|six|[1-9]) (?:[a-z]+ )?(?:kids?"
@@ -263,6 +270,8 @@ _FAMILY_STATUS = (
 _LANGUAGES_AND_PLACES = (
     en("timezone", r"i(?:'m| am) (?:in|on) (?:the )?(?P<value>[a-z]+(?: [a-z]+)?) (?:time ?zone|time)"),
     zh("timezone", "我(?:这边|这里|人)?在(?P<value>东[一二三四五六七八九十]+区|西[一二三四五六七八九十]+区)"),
+    en("native_language", r"(?P<value>(?-i:[A-Z])[a-z]+) is my (?:first|native|home) language"),
+    en("native_language", r"(?P<value>(?-i:[A-Z])[a-z]+) is my mother tongue"),
     zh("native_language", "我(?:的)?母语是(?P<value>[^，。什]{2,8}?)"),
     zh(
         "speaks",

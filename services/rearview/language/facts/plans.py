@@ -8,7 +8,7 @@ from rearview.domain.text import TimeRange
 from rearview.language.facts.dates import ahead, without_time
 
 _ZH_MODAL = re.compile(
-    "(?:我们?|咱们?|俩)?(?:已经|正|都|也)*(?P<modal>打算|计划|准备|要|会|得|将|想要)(?:要)?(?P<what>.{2,40})$"
+    "(?:我们?|咱们?|俩)?(?:已经|正|都|也)*(?P<modal>打算|计划|准备|要|会|得|将|想要|约了|预约了)(?:要)?(?P<what>.{2,40})$"
 )
 _ZH_BARE = re.compile(
     "(?:我们?|咱们?)(?P<what>(?:去|飞|回|结婚|出差|参加|出发|有[一个场]*|到|搬|考|见|跟|和|开始).{0,30})$"

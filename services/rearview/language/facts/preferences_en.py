@@ -24,7 +24,8 @@ _THING_TAIL = (
 )
 _EATEN = (
     r"(?P<list>(?!it\b|that\b|this\b|at\b|out\b|much\b|enough\b|anything\b|any\b|a lot\b|to\b|before\b|after\b"
-    r"|in\b|well\b|there\b|here\b|now\b|yet\b|lunch\b|breakfast\b|dinner\b|alone\b)[a-z][a-z' -]{1,40}?)"
+    r"|in\b|well\b|there\b|here\b|now\b|yet\b|more than\b|less than\b|lunch\b|breakfast\b|dinner\b"
+    r"|alone\b)[a-z][a-z' -]{1,40}?)"
 )
 _FOODS = (
     "gluten|dairy|sugar|meat|red meat|alcohol|caffeine|seafood|pork|beef|spicy|lactose|nuts|carbs|bread|milk|cheese"
@@ -61,7 +62,7 @@ LIKES = (
     en("likes", rf"(?:i )?(?:ideally|preferably) {_THING}", strength=Strength.PREFERRED),
     en(
         "likes",
-        rf"(?:i|we) {_DEGREE}(?:like|enjoy|appreciate|dig|fancy(?=.* in general))(?: to"
+        rf"(?:i|we) {_DEGREE}(?:like|enjoy)(?: to"
         rf"| me some)? {_THING}{_THING_TAIL}",
     ),
     en(
@@ -85,14 +86,17 @@ LIKES = (
     ),
     en(
         "likes",
-        r"my (?:go-to|usual|standard|default|regular) (?:[a-z]+ )?(?:[a-z]+ )?(?:is|'s) (?:always )?(?:an? |the )?"
+        r"my (?:go-to|usual|regular)(?: [a-z]+)? (?:drink|order|coffee|tea|snack|breakfast|lunch|dinner|meal|dish"
+        r"|beer|cocktail"
+        r"|dessert|takeout|restaurant|cuisine|airline|seat|brand|genre) (?:is|'s) (?:always )?(?:an? |the )?"
         r"(?P<list>(?!at\b|in\b|on\b|to\b|not\b|around\b|about\b)[a-z][a-z' -]{1,40}?)",
     ),
     en(
         "likes",
         rf"{EN_SELF} (?:(?:more of|such|definitely|totally|very much|always|really|bit of) )*an? "
-        rf"(?:huge |big |total |real |avid |massive |proud )*(?P<list>(?!heavy|big|social|light|fast|slow"
-        rf"|picky)[a-z]+(?: [a-z]+)?) "
+        rf"(?:huge |big |total |real |avid |massive |proud )*(?P<list>(?!(?:[a-z]+ )?(?:heavy|big|social|light|fast"
+        rf"|slow"
+        rf"|picky)\b)[a-z]+(?: [a-z]+)?) "
         r"(?:drinker|lover|fan|eater|enthusiast|addict|buff|geek|nut|fanatic|aficionado|junkie)",
     ),
     en(
@@ -100,6 +104,11 @@ LIKES = (
         rf"{EN_SELF} (?:(?:more of|such|definitely|totally|very much|always"
         rf"|really) )*an? (?P<list>[a-z]+(?: [a-z]+)?) (?:person|guy|girl|gal|man)",
         known=True,
+    ),
+    en(
+        "likes",
+        rf"{EN_SELF} (?:(?:more of|such|definitely|totally|very much|always|really) )*an? "
+        r"(?P<list>beach|mountain|city|summer|winter|outdoors|train) (?:person|guy|girl)",
     ),
     en(
         "likes",
@@ -250,7 +259,8 @@ FOR_ONCE = (
     ),
     en(
         "likes",
-        r"i'd rather (?:take|have|drink|eat|use) (?:an? |the )?(?P<list>[a-z][a-z' -]{1,40}?)(?: (?:today|tonight"
+        r"i'd rather (?:take|have|drink|eat|use) (?:an? |the )?(?P<list>[a-z][a-z' -]{1,40}?)(?: than .*)?(?: "
+        r"(?:today|tonight"
         r"|this time))?",
         stance=Stance.ONE_OFF,
     ),

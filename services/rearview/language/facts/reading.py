@@ -21,7 +21,7 @@ _ABOUT = (
     r"|about |around |roughly |approximately |only |just |still |like |somewhere around |approx\.? |maybe |~)*"
 )
 _AFTER = (
-    r"(?:左右|上下|以内|吧|了|啦|哦|呢|的|啊|呀)*"
+    r"(?:左右|上下|以内|出头|吧|了|啦|哦|呢|的|啊|呀)*"
     r"(?: (?:or so|now|total|in total|at most|max|at the moment|tops|ish|all in|altogether))?"
     r"(?:\s?(?:per|a|an|each|every|/|每|一)\s?(?:month|year|week|day|annum|mo|yr|wk|person|head|night|月|年|个月|个人"
     r"|人)| (?:monthly|annually|yearly))?"
@@ -50,7 +50,7 @@ _COMMENT = re.compile(
 _TRAILING_DE = re.compile("(?<=..)的$")
 _MAX_TEXT_WORDS = 6
 # "我手机号是联通的" tells no number.
-_SHAPES = {"phone": re.compile("[0-9]"), "email": re.compile("@|\\bat\\b")}
+_SHAPES = {"phone": re.compile("[0-9].*[0-9].*[0-9].*[0-9].*[0-9]"), "email": re.compile("@|\\bat\\b")}
 
 
 @dataclass(frozen=True, slots=True)

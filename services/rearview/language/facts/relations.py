@@ -122,13 +122,13 @@ _EN_SUCH_A = (
 _ZH_NAMED = re.compile(f"{ZH_PERSON}", re.DOTALL)
 _ZH_NAME_THEN = re.compile(f"(?P<name>{ZH_PERSON}|{NAME_EN})(?P<rest>.*)", re.DOTALL)
 _EN_RELATED = re.compile(
-    rf"my {_EN_SUCH_A}(?P<relation>{_EN_RELATION})(?P<possessive>'s)?(?![a-z])"
+    rf"(?:my|our) {_EN_SUCH_A}(?P<relation>{_EN_RELATION})(?P<possessive>'s)?(?![a-z])"
     rf"(?:,? (?P<name>{TITLED_NAME_EN}),?(?P<name_possessive>'s)?(?![a-z']))?(?P<rest>.+)",
     re.IGNORECASE | re.DOTALL,
 )
 _EN_NAMED = re.compile(rf"(?P<name>{NAME_EN})(?P<possessive>'s)?(?P<rest> .+)", re.DOTALL)
 _ZH_CALLED = re.compile(
-    f"\\s?(?:的?(?:大名|小名|名字|姓名))?(?:叫|是(?=\\s?(?:{ZH_PERSON}|{NAME_EN})\\s*$))\\s?"
+    f"\\s?(?:的?(?:大名|小名|名字|姓名))?(?:叫|是(?=\\s?(?:{ZH_PERSON}(?:教授|老师|医生|律师)?|{NAME_EN})\\s*$))\\s?"
     f"(?P<name>{ZH_PERSON}(?:教授|老师|医生|律师)?|{NAME_EN}"
     f"|(?![我你您他她什做去来])[\u4e00-\u9fff]{{2,3}})(?<![去来做办走说看买吃])\\s*$"
 )
@@ -186,7 +186,8 @@ _NEW_LIFE = re.compile(
 )
 _PRONOUN = re.compile(r"[他她](?!们|的|说)|(?:he|she)(?='s |\s)|who(?=\s)", re.IGNORECASE)
 _IS_WHAT = re.compile(
-    r" (?:an?|not|allergic|vegan|vegetarian|from|really|also|always|obsessed|into|married|single|currently|still"
+    r" (?:an?|not|allergic|vegan|vegetarian|pescatarian|keto|gluten[- ]free|lactose|diabetic|asthmatic|retired|from"
+    r"|really|also|always|obsessed|into|married|single|currently|still"
     r"|[0-9]+$)"
     r"(?![a-z])",
     re.IGNORECASE,

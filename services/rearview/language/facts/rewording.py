@@ -23,10 +23,13 @@ _ZH_BEFORE_ME = re.compile(
 )
 # What is said of the speaker and somebody else is said of the speaker.
 _ZH_WITH_OTHERS = re.compile("^我(?:和|跟|与)[^，。我]{1,6}?(?:都|俩都?|两个人?都?)(?=.)")
-_EN_WITH_OTHERS = re.compile(r"^my [a-z]+(?: (?-i:[A-Z])[a-z]+)? and i(?: both| are both| also)?(?= )", re.IGNORECASE)
+_EN_WITH_OTHERS = re.compile(
+    r"^(?:my [a-zé]+(?: (?-i:[A-Z])[a-z]+)? and (?:i|me)|me and my [a-zé]+)(?P<are> are|'re)?(?: both| also)?(?= )",
+    re.IGNORECASE,
+)
 _ZH_FILLERS = re.compile(
     "(?<=我)(?:(?:真的|确实|其实|个人|现在|目前|最近|一般|通常|向来|素来|平时|平常|主要|基本上?|大概|差不多|可以说"
-    "|应该算|算|也就|反正|毕竟|本来就"
+    "|应该算|算|有点|有些|也就|反正|毕竟|本来就"
     "|already|totally|really|actually|just|kinda))+(?!.{0,2}(?:不是|没))(?=.)"
 )
 _EN_ADVERBS = (
@@ -38,7 +41,8 @@ _EN_FILLERS = re.compile(
     rf"(?<![a-z'])(?P<i>(?:i|we)(?:'m|'ve|'re| am| have| are| do)?)(?: (?:{_EN_ADVERBS}))+(?= [a-z])", re.IGNORECASE
 )
 _EN_BEFORE_I = re.compile(
-    r"^(?:(?:i guess|i think|i suppose|i must say|i have to (?:say|admit)|i'd say|i admit|truth is|thing is"
+    r"^(?:(?:not going to lie|i'm not going to lie|no lie|hot take|unpopular opinion|i guess|i think|i suppose"
+    r"|i must say|i have to (?:say|admit)|i'd say|i admit|truth is|thing is"
     r"|the thing is"
     r"|in general|generally|usually|at home|at work|these days|nowadays|lately|currently|right now|personally|sadly"
     r"|unfortunately|luckily|obviously|basically|frankly|apparently|as for me|for me|see|look|listen|yo|man|dude|guys"
@@ -65,7 +69,7 @@ def reworded(clause: str) -> str:
     if has_han(clause):
         tight = _BETWEEN_SCRIPTS.sub("", clause)
         return _ZH_FILLERS.sub("", _ZH_MYSELF.sub("我", _ZH_WITH_OTHERS.sub("我", _ZH_BEFORE_ME.sub("", tight))))
-    return in_digits(_EN_FILLERS.sub(_bare, _EN_WITH_OTHERS.sub("I", _EN_BEFORE_I.sub("", clause))))
+    return in_digits(_EN_FILLERS.sub(_bare, _EN_WITH_OTHERS.sub(_we, _EN_BEFORE_I.sub("", clause))))
 
 
 def one_by_one(clause: str) -> list[str]:
@@ -86,6 +90,10 @@ def as_typed(fact: FactCandidate, clause: str) -> FactCandidate:
         return fact
     same_key = fact.value_key == fact.value.lower()
     return replace(fact, value=typed.group(), value_key=typed.group().lower() if same_key else fact.value_key)
+
+
+def _we(match: re.Match[str]) -> str:
+    return "we are" if match["are"] else "I"
 
 
 def _bare(match: re.Match[str]) -> str:

@@ -30,6 +30,8 @@ _ABOUT_ME = re.compile(
 _ALONE_ME = re.compile("我(?:嘛|呢|啊|呀|个人|这个人|自己)+$")
 _SOMEBODY = re.compile(r"[我你您他她它咱谁]|\b(?:i|you|he|she|it|they|we|my|your|his|her|this|that)\b", re.IGNORECASE)
 _OWN_AGAIN, _REACH = re.compile(r"\b(?:so|but),?\s*$", re.IGNORECASE), 8
+_HOLE = re.compile(r"\S {3,}\S")
+_WORDED = (FactKind.CONSTRAINT, FactKind.DECISION, FactKind.PLAN)
 _OF_PLACES = frozenset(("residence", "employer", "school", "owns"))
 _NOW = re.compile("现在|如今|\\bnow\\b", re.IGNORECASE)
 
@@ -86,6 +88,9 @@ class SentenceReader:
             if not facts and so_far.decided:
                 facts = self._decided(clause.text)
             so_far.decided = False
+            if _HOLE.search(clause.text):
+                # Words of a quotation are missing from it.
+                facts = [fact for fact in facts if fact.kind not in _WORDED]
             changed = so_far.was and _NOW.search(clause.text) is not None
             facts = [_carried(fact, so_far.carried, changed=changed) for fact in facts]
             if facts:

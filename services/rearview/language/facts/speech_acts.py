@@ -100,9 +100,11 @@ _EN_ASKS = re.compile(
 _ASKS_ON = re.compile(
     r"(?P<stated>.+)[,，]\s*(?:(?:and|so|but) )?(?:(?:(?:what|where|which|how|who|when|why)\b(?! about\b)"
     r"|(?:can|could|would|will) you\b|(?:can|should|could) i\b|(?:is|are) there\b|is it (?:ok|okay|safe)\b"
-    r"|any (?:ideas?|tips|suggestions?|recommendations?)\b)"
-    r"|(?!.*(?:记得|知道|猜|对[吗吧]|是[吗吧]|没错|我(?:喜欢|是|叫|住|对|有)))[^,，]*(?:什么|(?:能|可以|有).*(?:推荐"
-    r"|帮|建议|介绍)|怎么|哪[里儿个些家款]|多少|为什么)).*$",
+    r"|any (?:ideas?|tips|suggestions?|recommendations?)\b|(?:will|does|would|should) (?:it|that|this|they)\b"
+    r"|do i (?:need|have)\b)"
+    r"|(?!.*(?:记得|知道|猜|对[吗吧]|是[吗吧]|没错|我(?:喜欢|是|叫|住|对|有)))[^,，]*(?:"
+    r"(?:能|会|有|够|适合|需要|用|该)(?![这那就])[^,，]{1,12}[吗么]|可以(?![这那])[^,，]{2,12}[吗么]|够吗"
+    r"|什么|(?:能|可以|有).*(?:推荐|帮|建议|介绍)|怎么|哪[里儿个些家款]|多少|为什么)).*$",
     re.IGNORECASE | re.DOTALL,
 )
 

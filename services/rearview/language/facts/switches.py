@@ -49,7 +49,7 @@ PATTERNS: tuple[re.Pattern[str], ...] = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"(?:please )?(?:i(?:'ve| have)?(?: just| recently)? switched"
+        rf"(?:please )?(?:i(?:'ve| have)?(?: just| recently)? (?:switched|swapped)"
         rf"|switch(?: me)?) (?:over )?to {_EN_NEW}{_EN_TAIL}$",
         re.IGNORECASE,
     ),

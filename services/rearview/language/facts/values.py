@@ -15,7 +15,7 @@ _ARTICLE = re.compile(
     re.IGNORECASE,
 )
 _SOME = re.compile(r"^(?:a (?:little bit of|little|bit of|lot of)|some|fluent)\s+", re.IGNORECASE)
-_ZH_VERB = re.compile("^(?:去|坐|用)?(?:[吃喝看听玩用坐])(?=..|[茶酒水鱼辣虾书肉面糖姜葱蒜奶蛋蟹藕鸭鹅])")
+_ZH_VERB = re.compile("^(?:去|坐|用)?(?:[吃喝看听玩用坐住])(?=..|[茶酒水鱼辣虾书肉面糖姜葱蒜奶蛋蟹藕鸭鹅])")
 _EN_VERB = re.compile(
     r"^(?:to )?(?:drink(?:ing)?|eat(?:ing)?|watch(?:ing)?|listen(?:ing)? to|play(?:ing)?|having|tak(?:e|ing)|us(?:e"
     r"|ing))"

@@ -103,6 +103,11 @@ _EMPLOYERS = (
     zh("employer", f"{ZH_SELF}(?:跳槽到|跳槽去|入职|加入)了?{_ZH_ORGANISATION}", stance=Stance.CHANGE),
     zh(
         "employer",
+        f"{ZH_SELF}从(?P<replaced>[^，。跳]{{2,12}}?)跳(?:槽)?(?:到|去)了?{_ZH_ORGANISATION}",
+        stance=Stance.CHANGE,
+    ),
+    zh(
+        "employer",
         f"{ZH_SELF}(?:又|重新|已经)*(?:(?:跳|调)?回(?:到|去)?了?{_ZH_ORGANISATION}(?:工作|上班|任职)|重新(?:加入"
         f"|入职)了?"
         f"{_ZH_ORGANISATION.replace('value', 'value2')})",
@@ -124,12 +129,14 @@ _EMPLOYERS = (
         rf"(?P<job>[a-z ]{{3,30}}?))?"
         r"(?: (?:in|since|on|out of|doing) .*| now)?",
     ),
+    en("employer", rf"i(?:'ve| have) been (?:at|with) {_EN_ORGANISATION} (?:since|for) .*"),
     en("employer", rf"i(?: now| currently)? work (?:at|for) {_EN_SMALL_ORGANISATION}"),
     en(
         "employer",
         rf"i(?:'ve| have)?{_EN_LATELY} (?:(?:re-?)?joined"
         r"|(?:gone|went) back to work(?:ing)? (?:at|for)|started (?:working |a (?:new )?job |a new role )?(?:at|with)"
-        r"|got (?:a job|hired|an offer) (?:at|by)|landed a job at"
+        r"|start(?:ing)? (?:work(?:ing)? |a new job )?(?:at|with)|got (?:a job|hired|an offer) (?:at|by)"
+        r"|landed a job at"
         rf"|accepted a job at|been hired by|moved over to) {_EN_ORGANISATION}(?: as (?:an? )?"
         rf"(?P<job>[a-z ]{{3,30}}?))?{_EN_WHEN}",
         stance=Stance.CHANGE,
