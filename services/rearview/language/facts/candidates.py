@@ -7,8 +7,6 @@ from datetime import datetime
 from decimal import Decimal
 
 from rearview.domain.fact import ANY_OF, PERSON, USER, FactCandidate, FactKind, Polarity, Stance, Strength
-from rearview.domain.text import EntityType
-from rearview.language.aliases import kind_of
 from rearview.language.facts import health, identity, measures, possessions, preferences, speech_acts, switches
 from rearview.language.facts.amounts import plain, spelled_number
 from rearview.language.facts.attributes import Attribute, ValueType
@@ -21,7 +19,7 @@ from rearview.language.facts.relations import is_about_somebody, named_relations
 from rearview.language.facts.rewording import as_typed, one_by_one, reworded
 from rearview.language.facts.statement import ZH_PERSON, FactRule
 from rearview.language.facts.topics import Topics
-from rearview.language.facts.values import category_of, kinds_of, relation_key, things, tidy_thing, value_key
+from rearview.language.facts.values import category_of, is_place, kinds_of, relation_key, things, tidy_thing, value_key
 from rearview.language.scripts import has_han
 
 _RULES: tuple[FactRule, ...] = (
@@ -278,7 +276,7 @@ class ClauseReader:
         for value in self._values(rule, groups):
             if rule.known and (value is None or category_of(value.value) not in _LIKED):
                 continue
-            if rule.attribute == "employer" and value is not None and kind_of(value.value) is EntityType.PLACE:
+            if rule.attribute == "employer" and value is not None and is_place(value.value):
                 continue  # "我在上海当老师" names a place, not who employs
             if value is not None:
                 # "以后都用支付宝" speaks of the way to pay, as a switch to it does.

@@ -9,7 +9,7 @@ _TASK = (
     "|publish|post"
     "|disclose|reveal|charge|pay|spend|exceed|transfer|assume|interrupt|wake|disturb|invite|read|touch|open|close|run"
     "|install|ship"
-    "|sign|accept|cancel|round|repeat|format|output|print|log|explain|quote|cook|serve|record|track|start|set|make"
+    "|sign|accept|cancel|round|repeat|format|output|print|log|explain|quote|cook|serve|record|track|start|turn|enable|disable|set|make"
     "|check|confirm|cc|bcc|ping|dm|page|@|tag|plan|pick|choose|sugarcoat|guess|assign|refer|talk|default|hardcode"
     "|rename|reformat"
     "|overwrite|refactor|swear|lecture|reserve|substitute|attach|link|list|highlight|abbreviate|shorten|summari[sz]e"
@@ -77,14 +77,7 @@ RULES: tuple[tuple[str, bool, Stance], ...] = (
     (r"i (?:need|want|expect) you to (?:always|only) (?P<rule>.{3,80})", False, Stance.STANDING),
     (rf"{_POLITE}always (?P<rule>(?:{_TASK})\b.{{2,80}})", False, Stance.STANDING),
     (
-        rf"{_POLITE}always (?P<rule>(?!been\b|had\b|have\b|was\b|a\b|an\b|the\b|on\b|in\b|at\b|love\b|like\b|hate\b"
-        rf"|there\b|so\b|[a-z]+ed\b|[a-z]+ing\b)"
-        r"[a-z]{3,} (?!to\b).{4,80})",
-        False,
-        Stance.STANDING,
-    ),
-    (
-        rf"{_POLITE}(?P<rule>use .{{1,40}} (?:for|in) (?:all|every|any|each) .{{2,30}})",
+        rf"{_POLITE}(?P<rule>use (?!this|it\b|that|these|those).{{1,40}} (?:for|in) (?:all|every|any|each) .{{2,30}})",
         False,
         Stance.STANDING,
     ),

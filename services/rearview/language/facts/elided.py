@@ -40,12 +40,12 @@ _AFTER_A_SUBJECT_EN = re.compile(
 )
 _STATE_EN = re.compile(
     r"(?:(?:happily|newly|recently|not) )?(?:married|single|divorced|engaged|vegan|vegetarian|pescatarian)"
-    r"|(?P<children>(?:one|two|three|four|five|six|[1-6]|no) (?:kids?|children))$"
-    r"|[1-9][0-9](?: years old)?$",
+    r"|(?P<children>(?:one|two|three|four|five|six|[1-6]|no) (?:kids?|children))$",
     re.IGNORECASE,
 )
 _WEIGHT_ZH = re.compile("(?:大概|大约|差不多)?[0-9一二三四五六七八九十百两]{2,5}(?:斤|公斤|kg)$", re.IGNORECASE)
 _WEIGHT_EN = re.compile(r"(?:about |around )?[0-9]{2,3} ?(?:lbs?|pounds|kg|kilos)$", re.IGNORECASE)
+_AGE_EN = re.compile(r"[1-9][0-9](?: years old)?$")
 _RECENTLY_ZH = "(?:最近|刚刚?|去年|前年|今年|上个?月|上周末?|昨天|前天|前两天|这两天|这阵子|前阵子|年初|终于|又|才)"
 # Nobody was named before: only what people say of themselves without "我".
 _OPENS_ZH = re.compile(
@@ -106,13 +106,21 @@ def with_subject(clause: str, about: str) -> str | None:
         return "我" + clause
     if _AFTER_A_SUBJECT_EN.match(clause):
         return "I'm " + clause if re.match(_PARTICIPLE, clause, re.I) else "I " + clause
-    if about == USER and _WEIGHT_ZH.match(clause):
-        return "我体重" + clause
-    if about == USER and _WEIGHT_EN.match(clause):
-        return "I weigh " + clause
     if about == USER and (state := _STATE_EN.match(clause)):
         return ("I have " if state["children"] else "I'm ") + clause
     return None
+
+
+def with_measure(clause: str, last: str) -> str | None:
+    """Return with its subject a clause that is nothing but a number, after one that told the `last` attribute.
+
+    A height is followed by a weight ("我一米八，一百四十斤"), a name by an age ("I'm Sofia, 29").
+    """
+    if last in ("height", "age", "weight") and _WEIGHT_ZH.match(clause):
+        return "我体重" + clause
+    if last in ("height", "age", "weight") and _WEIGHT_EN.match(clause):
+        return "I weigh " + clause
+    return "I'm " + clause if last == "name" and _AGE_EN.match(clause) else None
 
 
 def goes_on(about: str, clause: str) -> bool:

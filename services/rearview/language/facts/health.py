@@ -11,7 +11,7 @@ _EN_CAUSE = (
 _ZH_MORE = r"(?:(?:\s+|而且|并且|所以|因此).+)?"
 # An ailment in general ends in its sort; of some that do nobody speaks in earnest ("选择困难症").
 _ZH_CONDITION = (
-    f"(?:一?点|点儿|些)?(?P<value>[^，。的点些]{{0,6}}?(?:{any_of('conditions_zh')}"
+    f"(?!(?:一?点|点儿|些)(?:失眠|便秘|耳鸣))(?:一?点|点儿|些)?(?P<value>[^，。的点些]{{0,6}}?(?:{any_of('conditions_zh')}"
     "|[\u4e00-\u9fff]{1,6}(?:炎|综合征|[^感后急重炎]症)(?<!拖延症)(?<!困难症)(?<!公主症)(?<!强迫症)(?<!尴尬症)"
     "(?<!懒癌症)))"
 )
@@ -87,7 +87,7 @@ RULES: tuple[FactRule, ...] = (
     ),
     zh(
         "medication",
-        f"{ZH_SELF}(?:在|每天|正在|长期|一直在?|早上|晚上|睡前|饭后|要|得|需要)*(?:都|要|得)*(?:吃|服用|打|注射"
+        f"{ZH_SELF}(?:在|正在|长期|一直在?|(?:每天|每晚|早上|晚上|睡前|饭后)+(?:都|要|得|需要)*)*(?:吃|服用|打|注射"
         f"|喝){_ZH_DOSE}{_ZH_DRUG}"
         f"{_ZH_DOSE}",
     ),

@@ -32,8 +32,9 @@ RULES: tuple[FactRule, ...] = (
     zh("weight", f"{ZH_SELF}(?:体)?重{NUMBER}\\s?(?P<unit>kg|公斤|千克|斤)"),
     en(
         "age",
-        rf"{EN_SELF} (?:an? )?{_EN_NUMBER}(?:(?:-| )years?(?:-| )old| ?y/?o)?(?: (?:man|woman|guy|male|female))?",
+        rf"{EN_SELF} {_EN_NUMBER}(?:(?:-| )years?(?:-| )old| ?y/?o)?",
     ),
+    en("age", rf"{EN_SELF} an? {_EN_NUMBER}[- ]years?[- ]old(?: (?:man|woman|guy|male|female|[a-z]+))?"),
     # "28F from Toronto"; the capital or a word after it tells it from a temperature.
     en("age", rf"{EN_SELF} (?P<number>[1-9][0-9])[mf](?: (?:from|in|living in|based in) (?P<hometown>.{{2,30}}))?"),
     en(
@@ -68,7 +69,7 @@ RULES: tuple[FactRule, ...] = (
         rf"|trainers|boots)|shoe)",
     ),
     zh("salary", f"{ZH_SELF}(?:每?个?月|一个月|一年|每年)(?:能|可以)?(?:挣|赚|能挣|能赚){MONEY}"),
-    en("salary", rf"(?:i|we) (?:make|earn|take home|get paid) {_ABOUT}{MONEY}{_EACH}"),
+    en("salary", rf"i (?:make|earn|take home) {_ABOUT}{MONEY}{_EACH}"),
     en(
         "salary",
         rf"i(?:'m| am) (?:making|earning|paid|getting paid|on(?= [$£€]| [0-9.,]+k)) {_ABOUT}{MONEY}{_EACH}(?<!old)",

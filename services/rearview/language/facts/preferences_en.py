@@ -142,7 +142,7 @@ LIKES = (
         "likes",
         rf"i(?: |(?='))(?:(?:no longer|stopped) (?:like|liking|love|enjoy|eat|eating|drink|drinking) {_THING}"
         rf"|(?:'ve |have )?(?:just )?(?:gave|given) up (?:drinking "
-        rf"|eating )?(?:on )?{_THING.replace('list', 'list3')}(?: (?:last|this|in|a few|two|for) .*)?"
+        rf"|eating )?(?!on\b){_THING.replace('list', 'list3')}(?: (?:last|this|in|a few|two|for) .*)?"
         rf"|(?:'ve |have )?(?:just )?quit (?P<list4>{_HABITS})(?: (?:last|this|in|a few|two|for) .*)?"
         rf"|don't (?:like|love|enjoy|eat|drink) {_THING.replace('list', 'list2')} (?:anymore|any more))",
         denied=True,

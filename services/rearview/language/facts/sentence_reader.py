@@ -12,7 +12,7 @@ from rearview.language.facts.clauses import Clause, clauses
 from rearview.language.facts.decisions import announced, announces
 from rearview.language.facts.dialogue import Dialogue
 from rearview.language.facts.echoes import echoed
-from rearview.language.facts.elided import goes_on, names_others, opening_on_oneself, with_subject
+from rearview.language.facts.elided import goes_on, names_others, opening_on_oneself, with_measure, with_subject
 from rearview.language.facts.hearsay import told
 from rearview.language.facts.informal import spelled_out
 from rearview.language.facts.naming import called, name_alone, named_pet, relation_of
@@ -178,6 +178,9 @@ class SentenceReader:
     ) -> tuple[list[FactCandidate], str]:
         """What a clause states and whom the next one, if it names nobody, speaks of."""
         about = so_far.about
+        last = so_far.last[-1].attribute if so_far.last and about == USER else ""
+        if (measured := with_measure(clause, last)) is not None:
+            return self._reader.read(measured, reference), about
         if about not in (_NOBODY, _SOMETHING) and (full := with_subject(clause, about)) is not None:
             # "我叫李雷，住在北京": the second clause speaks of the first one's subject.
             if about.startswith(PERSON):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from rearview.domain.text import EntityType
 from rearview.language.aliases import canonical, common_words, kind_of, normalised
 from rearview.language.data_files import load_yaml
 
@@ -71,6 +72,16 @@ def words_of_category(category: str) -> tuple[str, ...]:
     """Every word for a sort of common values (`language`), the longest first."""
     words = {normalised(str(name)) for names in load_yaml("fact_values.yaml")[category] for name in names}
     return tuple(sorted(words, key=lambda word: (-len(word), word)))
+
+
+def is_place(name: str) -> bool:
+    """Whether a name is a known one of a place."""
+    return kind_of(name) is EntityType.PLACE or normalised(name).removesuffix("市") in _regions()
+
+
+@lru_cache(maxsize=1)
+def _regions() -> frozenset[str]:
+    return frozenset(load_yaml("fact_words.yaml")["regions_zh"])
 
 
 def place_names() -> tuple[str, ...]:

@@ -5,10 +5,14 @@ from rearview.language.facts.statement import EN_SELF, ZH_SELF, FactRule, en, zh
 from rearview.language.facts.word_lists import any_of
 
 _ZH_JOBS = any_of("occupations_zh", "occupations_en")
-_ZH_JOB = f"(?P<value>[^，。我你他她它的在名个位]{{0,10}}?(?:{_ZH_JOBS}))"
-_ZH_FIELD = f"(?P<value>[^，。我你他她它的在给梦]{{0,6}}?(?:{any_of('fields_zh')}))"
+_ZH_JOB = f"(?P<value>(?![想要来去找问说给跟为怕了过])[^，。我你他她它的在名个位]{{0,10}}?(?:{_ZH_JOBS}))"
+_ZH_FIELD = f"(?P<value>[^，。我你他她它的在给梦了过个一两三几些点年完好]{{0,6}}?(?:{any_of('fields_zh')}))"
 _EN_JOBS = any_of("occupations_en")
-_EN_JOB = rf"(?P<value>(?:[a-z-]+ ){{0,3}}(?:{_EN_JOBS}))"
+_EN_JOB = (
+    r"(?P<value>(?!(?:[a-z-]+ )?(?:terrible|bad|awful|lousy|slow|decent|good|great|amateur|aspiring|wannabe|future"
+    r"|former|ex|first-time|big"
+    rf"|returning|regular|loyal)\b)(?:[a-z-]+ ){{0,3}}(?:{_EN_JOBS}))"
+)
 _EN_ANY_JOB = r"(?P<value>(?!result\b|team\b|whole\b|favou?r\b|rule\b|treat\b|test\b)[a-z][a-z -]{2,40}?)"
 _EN_PLACE_OF_WORK = r"(?: (?:at|for|in|by|from|with|on|who|and|these|near|right|here) .*| here)?"
 _EN_ORGANISATION = r"(?P<value>(?:the )?(?-i:[A-Z])[A-Za-z0-9&.' -]{1,40}?)"
@@ -47,8 +51,8 @@ _JOBS = (
     ),
     zh(
         "job",
-        f"{ZH_SELF}(?:是)?(?:做|搞|干|跑)(?P<value>(?!什么|这|那|得|给|梦|到|不|好|错|了|饭|完"
-        f"|一)[^，。我你他她的]{{1,8}}?)(?:工作|生意)?的",
+        f"{ZH_SELF}(?:是)?(?:做|搞|干(?![净脆嘛]))(?P<value>(?!什么|这|那|得|给|梦|到|不|好|错|了|过|饭|完|菜|爱|人"
+        f"|一|个)[^，。我你他她的]{{1,8}}?)(?:工作|生意)?的",
     ),
     zh(
         "job",
@@ -176,7 +180,9 @@ _STUDIES = (
         "(?:大[一二三四]|研[一二三究][^，。]{0,2}|高[一二三]|本科|硕士|博士?|mba|phd|master|freshman|sophomore|junior"
         "|senior)",
     ),
-    zh("major", f"{ZH_SELF}(?:是)?学(?P<value>(?!会|到|过|了|习|好|得|什么)[^，。我了过]{{2,10}}?)的"),
+    zh(
+        "major", f"{ZH_SELF}(?:是)?学(?P<value>(?!会|到|过|了|习|好|得|什么|这|那|谁|来|做|着)[^，。我了过]{{2,10}}?)的"
+    ),
     zh(
         "major",
         f"{ZH_SELF}(?:在)?(?:大学|本科|硕士|研究生|博士)?(?:时)?(?:学的?(?:就|一直)?是|读的(?:就)?是|主修(?:的是)?"
