@@ -32,7 +32,9 @@ _RULES: tuple[FactRule, ...] = (
 _ZH_RULES = tuple(rule for rule in _RULES if not rule.english)
 _EN_RULES = tuple(rule for rule in _RULES if rule.english)
 _MIXED_ME = re.compile(r"我\s*(?=[A-Za-z])")
-_ENGLISH_I = re.compile(r"(?<![a-z])(?:i|my|we|our|me|call|from|over|ideally|preferably|name)(?![a-z])", re.IGNORECASE)
+_ENGLISH_I = re.compile(
+    r"(?<![a-z])(?:i|my|we|our|me|call|from|over|ideally|preferably|favou?rite|name)(?![a-z])", re.IGNORECASE
+)
 # "I love the energy", "I like holding them": of the moment, and nothing that could be looked up later.
 _SITUATIONAL = re.compile(
     r"^(?:the (?!ocean|sea|beach|mountains?|outdoors|rain|snow|piano|guitar|violin|train|bus|window|aisle|blue|red)"

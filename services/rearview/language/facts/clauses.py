@@ -21,7 +21,7 @@ _CLAUSE_END = re.compile(
     r"|based|majoring)\s|wear|keep (?:kosher|halal)|the\s(?:budget|rent|deadline)|[0-9]{2,3} ?(?:lbs|pounds|kg|kilos)"
     r"|(?:now |also |really |currently )*(?:lives?|works?|study|studies"
     r"|(?:is|am) (?:now )?an?|(?:love|like|hate|prefer|own|drive|speak|weigh|enjoy)s?|ha(?:ve|s) an?"
-    r"|(?:can't|cannot|don't|doesn't) (?:stand|eat|drink|do|like|have))|so (?:am|do|does|is|are))\b)"
+    r"|can (?!i\b)|(?:can't|cannot|don't|doesn't) (?:stand|eat|drink|do|like|have))|so (?:am|do|does|is|are))\b)"
     r"|(?<![不非])(?=但(?:是)?(?![愿凡求是]))"
     r"|(?=不过我|可是我)|\s(?=who\s(?:lives|works|is|loves|likes|hates|has)\b)"
     r"|(?<=[a-z]{4})\s(?=so\s(?!much|many|far|good|bad|long|often|that\b|hard|well|badly|little|fast|cute|called|on\b"

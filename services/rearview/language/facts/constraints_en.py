@@ -43,7 +43,7 @@ _NO_ONE = r"(?:nobody|no one|no-one)"
 _FOOD = (
     "food|meal plans?|meals?|coffee|tea|menu|salad|soup|order|diet|recipes?|emails?|replies|answers|responses|code"
     "|docs?|slides?"
-    "|reports?|comments?|subject lines?|titles?|summar(?:y|ies)|messages?|house|kitchen|bedroom|car|office"
+    "|reports?|comments?|subject lines?|titles?|summar(?:y|ies)|messages?"
     "|lunch(?:es)?|dinners?"
 )
 

@@ -13,7 +13,7 @@ _EN_TAIL = (
     r"(?: (?:then|instead|please|for now|after all|(?:over|rather than|instead of|not) [a-z0-9' -]{2,30}"
     r"|in the end|i guess))?\s*$"
 )
-_ZH_WE = "(?:那|行|好|所以|ok)?(?:我们?俩?|咱们?俩?|大家|全家|家里人?|团队|我(?:跟|和)[^，。]{1,4}?)?"
+_ZH_WE = "(?:那|行|好|所以|ok|最终|最后|后来)?(?:我们?俩?|咱们?俩?|大家|全家|家里人?|团队|我(?:跟|和)[^，。]{1,4}?)?"
 _ZH_FINALLY = "(?:最终|最后|最后还是|已经|还是|一致|终于|讨论后|商量后|后来|也|都|确定|临时)*"
 _ZH_TAIL = f"(?:好了|算了|{ZH_TAIL})\\s*$"
 _EN_FINALLY = "(?:(?: just| finally| now| both| all| ultimately| eventually| officially| already)*)"
@@ -38,7 +38,7 @@ MADE: tuple[re.Pattern[str], ...] = (
         f"{_ZH_WE}{_ZH_FINALLY}(?:就)?(?:选定?了(?![一二三四五六七八九十两几0-9]+[门张份次节]|课)|就选|选择了?|就定"
         f"|就订|就挑|我选(?![了择的项修])|(?:还是)选(?=.{{2,16}}(?:吧|好了"
         f"|了))|(?:就|都)用(?=.{{2,16}}(?:吧|好了))"
-        f"|定了(?!下来)|(?:就|直接)(?:go with|pick|choose)\\s?){_ZH_WHAT}{_ZH_TAIL}",
+        f"|(?:就|直接)(?:go with|pick|choose)\\s?){_ZH_WHAT}{_ZH_TAIL}",
         re.IGNORECASE,
     ),
     re.compile(

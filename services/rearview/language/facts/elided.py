@@ -24,7 +24,7 @@ _AFTER_A_SUBJECT_ZH = re.compile(
     f"{any_of('conditions_zh')})|吃素|单身"
     "|已婚|离异"
     "|(?:大学|本科|硕士)?(?:学的?是|读的?是|主修)|(?:有|养了?)[一两二三](?:只|条|个)|体?重|身?高"
-    "|[学读][^，。]{2,10}的$|鞋子?(?:穿|是)?[34][0-9]|(?:坐|骑|开|喝)(?!始"
+    "|[学读][^，。]{2,10}的$|(?:鞋子?|脚)(?:穿|是)?[34][0-9]|清真的?$|(?:坐|骑|开|喝)(?!始"
     "|会|心|学))",
     re.IGNORECASE,
 )
@@ -67,15 +67,18 @@ _OPENS_ZH = re.compile(
 )
 _OPENS_EN = re.compile(
     r"(?:(?:just|recently|finally|also|really|totally|absolutely|still|currently|honestly|always|never) )*"
-    r"(?:(?P<did>(?:moved|relocated) to|(?:bought|adopted|picked up|got) (?:an?|myself an?|two)\b|got (?:diagnosed"
+    r"(?:(?P<have>been to (?=[A-Z]))|(?P<did>(?:moved|relocated) to|(?:bought|adopted|picked up|got) (?:an?"
+    r"|myself an?|two)\b|got (?:diagnosed"
     r"|married"
     r"|engaged|divorced|promoted|laid off|fired)\b|sold my|got rid of my|gave away my|traded in my|gave up|joined"
     r"|quit (?:my job|drinking|smoking)"
-    r"|switched (?:to|from)|turned [0-9]|graduated from|live in|work (?:at|for|as|in)|love|hate|prefer|own an?"
+    r"|switched (?:to|from)|turned [0-9]|graduated from|live in|work (?:at|for|as|in)|love|hate|own an?"
+    r"|prefer(?! (?:(?:the|an?|not)\b|mon|tue|wed|thu|fri|sat|sun|[0-9]|morning|afternoon|evening|early|late))"
     r"|(?:can't|cannot) (?:stand|bear|eat|do|handle|drink)|(?:don't|do not) (?:eat|drink|like)|(?<=never )(?:eat|drink)"
-    r"|grew up in|weigh)"
+    r"|grew up in|weigh|born and raised in)"
     r"|(?P<am>(?:a )?(?:big|huge|massive|lifelong) fan of|not (?:really |exactly |much of )?(?:a )?(?:big |huge )?"
-    r"(?:fan of|into|a (?=[a-z]+ (?:person|drinker|eater|fan)\b))|allergic to|based (?:in|out of)|living in"
+    r"(?:fan of|into|a (?=[a-z]+ (?:person|drinker|eater|fan)\b))|allergic to|originally from|based (?:in|out of)"
+    r"|living in"
     r"|working (?:as|at|for)|obsessed with|lactose intolerant|gluten intolerant|more of an?|(?:a )?(?:vegan|vegetarian"
     r"|pescatarian)(?= (?:here|since|for)|$)))(?![a-z])",
     re.IGNORECASE,
@@ -83,6 +86,8 @@ _OPENS_EN = re.compile(
 _WHERE = re.compile("住在|人在|坐标|base|live in|work (?:at|for|in)|living in|working (?:at|for)", re.IGNORECASE)
 _BARE_ROLE_EN = re.compile(
     r"(?P<role>(?:[a-z-]+ ){0,3}[a-z-]+?) (?:here|by trade|by profession)$"
+    rf"|(?P<job>(?:[a-z-]+ ){{0,3}}(?:{any_of('occupations_en')})) (?:at|@) "
+    r"|(?P<allergy>(?:mild |severe |bad )?(?:[a-z]+ )?[a-z]+ allergy) here$"
     r"|(?P<student>(?:phd |grad |college |graduate )?(?:student|freshman|sophomore|junior|senior)) (?:at|@) ",
     re.IGNORECASE,
 )
@@ -91,7 +96,8 @@ _NO_ROLE_EN = re.compile(
 )
 _ROLE_ZH = re.compile("(?P<role>[^，。我你他她的]{2,10}?)一[枚名]$")
 _OTHERS = re.compile(
-    f"[你您他她它谁]|(?:^|[，。,.!！]\\s*)(?:{ZH_PERSON}|(?!I\\b){NAME_EN} )|的人|大家|同事|朋友|客户"
+    f"[你您他她它谁男女孩娃]|老人|长辈|送给|送人|给[^我，。]{{1,6}}(?:买|选|挑|订|送|做)|(?:^"
+    f"|[，。,.!！]\\s*)(?:{ZH_PERSON}|(?!I\\b){NAME_EN} )|的人|大家|同事|朋友|客户"
     r"|\b(?:you|he|she|they|we|his|her|their|people|someone|everyone|who)\b"
 )
 
@@ -141,9 +147,9 @@ def opening_on_oneself(clause: str, *, first: bool) -> str | None:
     if role := _ROLE_ZH.match(clause):
         return f"我是{role['role']}"
     if match := _OPENS_EN.match(clause):
-        return ("I'm " if match["am"] else "I ") + clause
+        return ("I'm " if match["am"] else "I've " if match["have"] else "I ") + clause
     if (bare := _BARE_ROLE_EN.match(clause)) and _NO_ROLE_EN.match(clause) is None:
-        return f"I'm a {bare['role'] or clause}"
+        return f"I have a {bare['allergy']}" if bare["allergy"] else f"I'm a {bare['role'] or clause}"
     return None
 
 

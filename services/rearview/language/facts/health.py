@@ -11,7 +11,7 @@ _EN_CAUSE = (
 _ZH_MORE = r"(?:(?:\s+|而且|并且|所以|因此).+)?"
 # An ailment in general ends in its sort; of some that do nobody speaks in earnest ("选择困难症").
 _ZH_CONDITION = (
-    f"(?!(?:一?点|点儿|些)(?:失眠|便秘|耳鸣))(?:一?点|点儿|些)?(?P<value>[^，。的点些]{{0,6}}?(?:{any_of('conditions_zh')}"
+    f"(?!(?:一?点|点儿|些)(?:失眠|便秘|耳鸣))(?:一?点|点儿|些|(?:轻微|轻度|严重|慢性|先天性?)的)?(?P<value>[^，。的点些]{{0,6}}?(?:{any_of('conditions_zh')}"
     "|[\u4e00-\u9fff]{1,6}(?:炎|综合征|[^感后急重炎]症)(?<!拖延症)(?<!困难症)(?<!公主症)(?<!强迫症)(?<!尴尬症)"
     "(?<!懒癌症)))"
 )
@@ -80,6 +80,7 @@ RULES: tuple[FactRule, ...] = (
         rf"|(?:(?:'ve| have) been| was| got)(?: just| recently"
         rf"| officially)? diagnosed with?) {_EN_CONDITION}{_EN_TAIL}",
     ),
+    en("condition", rf"{EN_SELF} intolerant (?:to|of) lactose", fixed="lactose intolerance"),
     en(
         "condition",
         rf"(?:{EN_SELF}|i) (?P<value>(?:lactose|gluten|dairy) intolerant|diabetic|asthmatic|colou?r ?blind|autistic"
@@ -158,7 +159,7 @@ RULES: tuple[FactRule, ...] = (
         r"(?: (?:last .*|this .*|in .*|(?:an?|two|three|[0-9]+|a few) .* ago|recently))?",
         stance=Stance.CHANGE,
     ),
-    zh("blood_type", f"{ZH_SELF}是(?P<value>(?:A|B|AB|O)型)血?"),
+    zh("blood_type", f"{ZH_SELF}是?(?P<value>(?:A|B|AB|O)型)血?"),
     en(
         "blood_type",
         rf"{EN_SELF} (?:blood )?(?P<value>type (?:a|b|ab|o))(?: blood)?|{EN_SELF} (?P<value2>(?:a|b|ab"

@@ -45,7 +45,8 @@ _NAMES = (
     ),
     zh(
         "name",
-        f"(?:大家|朋友们?|同事们?|家里人?|身边人?|别人)(?:一般|平时|平常|都|也|习惯)*(?:叫|喊|管)我(?!什么|叫什么|做"
+        f"(?:平时|一般|平常)?(?:大家|朋友们?|同事们?|家里人?|身边人?|别人)(?:一般|平时|平常|都|也|习惯)*(?:叫|喊"
+        f"|管)我(?!什么|叫什么|做"
         f"|去|来|起)(?:叫)?(?P<value>{ZH_PERSON}|{NAME_EN})",
     ),
     en(
@@ -99,7 +100,8 @@ _HOMES = (
     # "我在上海" alone may be about a journey.
     zh(
         "residence",
-        f"{ZH_SELF}(?:[^，。]{{0,4}}(?:毕业|结婚|退休)(?:以后|之后|后))?(?:就)?(?:一直|长期|常年)+(?:都)?(?:在|住){_ZH_KNOWN_PLACE}(?:生活)?",
+        f"{ZH_SELF}(?:[^，。]{{0,4}}(?:毕业|结婚|退休)(?:以后|之后|后))?(?:就)?(?:一直|长期|常年)+(?:都)?(?:在"
+        f"|住){_ZH_KNOWN_PLACE}(?:生活)?",
     ),
     zh("residence", f"{ZH_SELF}(?:在|住){_ZH_KNOWN_PLACE}(?:定居|生活|常住|\\s?based)"),
     zh("residence", f"{ZH_SELF}从(?P<replaced>[^，。搬]{{2,16}})搬(?:到|去|家到)了?{_ZH_PLACE}", stance=Stance.CHANGE),
@@ -189,11 +191,12 @@ _HOMES = (
     zh("hometown", f"我(?:的)?(?:老家|家乡)(?P<value>{_ZH_REGION})的?"),
     zh("hometown", f"我(?:是|从小)?(?:在)?(?P<value>{_ZH_REGION})(?:土生土长的?|长大的?)"),
     zh("hometown", "我是(?P<value>(?![一个某这那坏好男女老本别成大的])[\u4e00-\u9fff]{2,5}?)人"),
+    zh("hometown", f"我是(?:一?个)?(?:地道的?|土生土长的?|地地道道的?|典型的?)(?P<value>{_ZH_REGION})人"),
     zh("hometown", "我来自(?P<value>[^，。哪]{2,12}?)"),
     en("hometown", rf"i(?:'m| am) (?:originally )?from {_EN_TOWN_IN}{_EN_PLACE}(?: originally)?"),
     en(
         "hometown",
-        rf"i (?:grew up|was raised|was born and raised)(?: in [0-9]{{4}})? in "
+        rf"i (?:grew up|was raised|(?:was )?born and raised)(?: in [0-9]{{4}})? in "
         rf"(?![0-9]){_EN_TOWN_IN}{_EN_PLACE}",
     ),
     en("hometown", rf"i(?: originally)? come from {_EN_TOWN_IN}{_EN_PLACE}(?: originally)?"),
@@ -289,12 +292,15 @@ _LANGUAGES_AND_PLACES = (
         rf"| too)?",
     ),
     zh(
-        "visited", "我(?:已经|以前|曾经|之前)?去过(?!哪|那|这|一|很|不少)(?P<list>[^，。]{2,24}?)(?:旅游|旅行|玩|出差)?"
+        "visited",
+        "我(?:已经|以前|曾经|之前)*去过(?:[一两二三四五好几0-9]+[次回趟])?(?!哪|那|这|一|很"
+        "|不少)(?P<list>[^，。]{2,24}?)(?:旅游|旅行|玩|出差)?",
     ),
     en(
         "visited",
         r"i(?:'ve| have) (?:already )?(?:been to|visited) (?P<list>(?:the )?"
-        r"(?-i:[A-Z])[A-Za-z ,'-]{1,60}?)(?: (?:before|yesterday|today|recently|this .*|twice|once"
+        r"(?-i:[A-Z])[A-Za-z ,'-]{1,60}?)(?: (?:before|yesterday|today|recently|this .*|twice|once|(?:[a-z]+"
+        r"|[0-9]+) times|but .*|yet|already"
         r"|many times|with .*|last .*|in .*))?",
     ),
 )

@@ -214,7 +214,7 @@ LIKES = (
     ),
     en(
         "payment_method",
-        r"i (?:(?:usually|always|mostly|normally|prefer to|like to|typically) )?pay (?:by|with|via"
+        r"i (?:(?:usually|always|mostly|normally|prefer to|like to|typically) )?pay (?:by|with|in|via"
         r"|using) (?P<value>[a-z][a-z ]{2,30}?)",
     ),
 )
@@ -222,7 +222,8 @@ LIKES = (
 FAVOURITES = (
     en(
         "favourite",
-        r"my (?:all-time |all time |absolute )?favou?rite (?P<topic>[a-z]+(?: [a-z]+)?) (?:of all time )?(?:is|are"
+        r"(?:my (?:all-time |all time |absolute )?|all[- ]time )favou?rite (?P<topic>[a-z]+(?: [a-z]+)?) (?:of all"
+        r" time )?(?:is|are"
         r"|has always been|would have to be|has to be) "
         r"(?P<value>(?!when\b|because\b|that\b|to\b|how\b|what\b|you\b|probably\b)[a-z0-9][a-z0-9' -]{1,40}?)(?: "
         r"(?:because|since|by|hands) .*)?",

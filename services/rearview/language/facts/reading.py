@@ -27,7 +27,7 @@ _AFTER = (
     r"|人)| (?:monthly|annually|yearly))?"
     r"(?: (?:before|after) tax(?:es)?| gross| net| plus .{2,30}| including .{2,30}| max| tops| all in)?"
     r"(?:,? (?:in|since|last|this) [a-z0-9 ]{3,20})?"
-    r"(?: for (?:the|this|my) [a-z ]{1,30})?"
+    r"(?: for (?:(?:the|this|my) [a-z ]{1,30}|two|three|four|us|both of us|the two of us))?"
 )
 _MONEY = re.compile(rf"{_ABOUT}{MONEY}{_AFTER}\s*$", re.IGNORECASE)
 _NAME = re.compile(rf"(?:{NAME_EN}|{NAME_ZH}|[\u4e00-\u9fff·]{{2,8}})\s*$")

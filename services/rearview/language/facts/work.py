@@ -88,7 +88,7 @@ _JOBS = (
     en(
         "job",
         rf"(?:i(?:'ve| have)?(?: been|{_EN_LATELY} got|{_EN_LATELY} been)? promoted to|i(?:'ve"
-        rf"| have)?{_EN_LATELY} (?:started|became|begun)(?: (?:a new )?(?:job|work|working))? as an?)"
+        rf"| have)?{_EN_LATELY} (?:started|became|begun|got|landed)(?: (?:a new |a )?(?:job|work|working))? as an?)"
         rf" (?:an? |the )?{_EN_JOB}{_EN_PLACE_OF_WORK}{_EN_WHEN}",
         stance=Stance.CHANGE,
     ),
