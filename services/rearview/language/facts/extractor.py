@@ -18,6 +18,12 @@ from rearview.language.facts.clauses import Clause, sentences, whole_list
 from rearview.language.facts.dialogue import TAKEN_BACK, Dialogue, contrast, opening
 from rearview.language.facts.elided import names_others
 from rearview.language.facts.informal import spelled_out
+from rearview.language.facts.reach import (
+    before_commission,
+    stated_before_asking,
+    stated_before_supposing,
+    without_courtesies,
+)
 from rearview.language.facts.roles import SPEAKING_ROLES, TOOL_ROLES
 from rearview.language.facts.sentence_reader import SentenceReader, placed, spanned
 from rearview.language.facts.tool_states import tool_states
@@ -119,8 +125,9 @@ class RuleFactExtractor:
             sentence, was_alone = said, alone
             alone = alone and not names_others(said.text)
             if speech_acts.asks(sentence.text):
-                sentence = Clause(sentence.start, speech_acts.stated_before_asking(sentence.text))
-            if not sentence.text or speech_acts.is_unreal(sentence.text):
+                sentence = Clause(sentence.start, stated_before_asking(sentence.text))
+            sentence = Clause(sentence.start, stated_before_supposing(sentence.text))
+            if not sentence.text:
                 continue
             listed = whole_list(sentence)
             if listed is not None and not any(
@@ -143,7 +150,7 @@ _CORRECTABLE = (Stance.STANDING, Stance.CHANGE)
 def _plain(text: str) -> str:
     """The text in plain width with quotations and asides blanked; offsets hold."""
     folded = fold_width_in_place(text[:MAX_CHARACTERS]).replace("\u2019", "'")
-    return without_asides(speech_acts.without_quotations(folded))
+    return before_commission(without_courtesies(without_asides(speech_acts.without_quotations(folded))))
 
 
 def _moved(facts: Sequence[FactCandidate], by: int) -> list[FactCandidate]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from rearview.domain.fact import PERSON, USER, FactCandidate, FactKind, Polarity, Stance
-from rearview.language.facts import speech_acts
+from rearview.language.facts import reach, speech_acts
 from rearview.language.facts.candidates import ClauseReader
 from rearview.language.facts.clauses import Clause, clauses
 from rearview.language.facts.decisions import announced, announces
@@ -45,6 +45,7 @@ class _SoFar:
     about: str = _NOBODY
     carried: str = ""
     was: bool = False
+    past: bool = False
     decided: bool = False
     introduced: bool = False
     last: list[FactCandidate] = field(default_factory=list)
@@ -71,7 +72,7 @@ class SentenceReader:
         `alone` where the turn names nobody else before it, `first` where it says nothing at all before it.
         """
         so_far = _SoFar(alone, first)
-        reported = speech_acts.is_reported(sentence.text)
+        reported_from = reach.reported_from(sentence.text)
         for clause in clauses(sentence, self._reader.named.is_label):
             if speech_acts.opens_example(clause.text):
                 break
@@ -80,9 +81,9 @@ class SentenceReader:
                 continue
             at = clause.start - sentence.start
             again = _OWN_AGAIN.search(sentence.text[max(0, at - _REACH) : at]) is not None
-            facts = self._of_clause(
-                clause.text, reference, reported and not (again and clause.text[:2].lower() == "i "), so_far
-            )
+            reported = reported_from is not None and at >= reported_from
+            own = again and clause.text[:2].lower() == "i "
+            facts = self._of_clause(clause.text, reference, reported and not own, so_far)
             if not facts and dialogue is not None:
                 facts = self._switched(clause.text, dialogue)
             if not facts and so_far.decided:
@@ -97,6 +98,7 @@ class SentenceReader:
                 so_far.last = facts
             so_far.found += spanned(facts, clause)
             so_far.first = False
+            so_far.past = so_far.past and not facts
             so_far.alone = so_far.alone and not names_others(clause.text)
         return so_far.found
 
@@ -115,7 +117,7 @@ class SentenceReader:
             so_far.about, so_far.was = somebody, True
             return True
         if bounded(clause, reference) is None and speech_acts.is_past(clause):
-            so_far.was = True
+            so_far.was = so_far.past = True
             so_far.about = subject_of(clause) or (USER if _ME.match(clause) else so_far.about)
             return True
         return False
@@ -182,7 +184,9 @@ class SentenceReader:
         if (measured := with_measure(clause, last)) is not None:
             return self._reader.read(measured, reference), about
         if about not in (_NOBODY, _SOMETHING) and (full := with_subject(clause, about)) is not None:
-            # "我叫李雷，住在北京": the second clause speaks of the first one's subject.
+            # "我叫李雷，住在北京": the second clause speaks of the first one's subject, and of what was where that did.
+            if so_far.past and _NOW.search(clause) is None:
+                return [], about
             if about.startswith(PERSON):
                 return self._reader.read_of(about, full), about
             return self._reader.read(full, reference, reported=reported), about
@@ -193,7 +197,7 @@ class SentenceReader:
             # What follows without a subject is about the animal: "养了只猫，今年三岁".
             return facts, _SOMETHING
         if (
-            not (facts or reported or about not in (_NOBODY, USER))
+            not (facts or reported or so_far.past or about not in (_NOBODY, USER))
             and so_far.alone
             and (full := opening_on_oneself(clause, first=so_far.first))
         ):

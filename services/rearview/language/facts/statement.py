@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rearview.domain.fact import Stance, Strength
 
-ZH_TAIL = "(?:左右|上下|以内|吧|了|啦|哦|呢|啊|呀|哈|~)*"
+ZH_TAIL = "(?:左右|上下|以内|吧|了|啦|哦|呢|啊|呀|哈|嘛|呗|噢|诶|~)*"
 ZH_SELF = (
     "我(?:自己|本人)?(?:现在|目前|今年|已经|刚刚?|最近|其实|一直|从小|上个?月|上周|去年|昨天|前天)*(?:就|也|还|又)?"
 )

@@ -74,7 +74,8 @@ _JOBS = (
     ),
     en(
         "job",
-        r"i(?:'ve| have)? (?:(?:just|recently|mostly|currently) )*(?:work|working|been working|worked)(?: full-time"
+        r"i(?:'ve| have)? (?:(?:just|recently|mostly|currently) )*(?:work|working|been working|worked)(?: nights"
+        r"| days| full-time"
         r"| part-time| freelance| remotely)? as an? "
         rf"{_EN_ANY_JOB}{_EN_PLACE_OF_WORK}",
     ),
