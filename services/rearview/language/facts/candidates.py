@@ -39,7 +39,8 @@ _ENGLISH_I = re.compile(
 _SITUATIONAL = re.compile(
     r"^(?:the (?!ocean|sea|beach|mountains?|outdoors|rain|snow|piano|guitar|violin|train|bus|window|aisle|blue|red)"
     r"|to$|not )"
-    r"|\b(?:them|this|that|these|those|it|him|you|your|here|there|tomorrow|yesterday)\b|那种|这种|的时候|的感觉|的人|上次|刚才|昨天|[那这][家个部件首本次]"
+    r"|\b(?:them|this|that|these|those|it|him|you|your|here|there|tomorrow|yesterday)\b|那种|这种|的时候|的感觉|的人|上次|刚才|昨天|[那这][家个部件首本次版款]|第[一二三四五0-9]|前者|后者|[新旧上][版款]"
+    r"|^(?:option|version|plan|draft|slide) [a-z0-9]+$"
     "|容易|让人|(?<!音乐)(?<!演唱)(?<![社聚舞酒宴年])会(?=.)",
     re.IGNORECASE,
 )

@@ -316,7 +316,10 @@ def _names_something(said: str) -> bool:
     return (
         known
         or all(word[:1].isupper() for word in said.split())
-        or bool(re.fullmatch("[\u4e00-\u9fff]{2,4}", said) and not _NO_ANSWER.search(said))
+        or bool(
+            re.fullmatch("(?![我你他她还在就刚可应暂目正先只])[\u4e00-\u9fff]{2,4}", said)
+            and not _NO_ANSWER.search(said)
+        )
     )
 
 

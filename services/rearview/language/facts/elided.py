@@ -11,7 +11,7 @@ from rearview.language.scripts import has_han
 _AFTER_A_SUBJECT_ZH = re.compile(
     "(?:现在|目前|如今|一直|平时|平常|每天|也|还|又|都|已经|早就|就|刚刚?|去年|最近|长期|特别|非常|超级?|很|从小就?"
     "|最|更|挺|蛮|比较|其实)*"
-    "(?:住在?|来自|毕业于|在[^，。]{2,16}(?:工作|上班|当|做|担任|读|上学|念书|带|教)|是一?[名个位]|人在|不(?:再)?养"
+    "(?:住在?|来自|毕业于|在[^，。]{2,16}(?:工作|上班|当|做|担任|读|上学|念书|带|教)|是一?[名个位]|不(?:再)?养"
     "|在?(?:吃|服用)"
     "|(?:不太?|不怎么|不大)?(?:喜欢|爱[吃喝看听玩])|讨厌|受不了|不(?:[吃喝碰]|爱|喜欢)|(?:岗位|职位|职务|职业)是"
     "|转行|转岗|升职|(?:搬到|搬去|跳槽到|入职)"
@@ -24,14 +24,14 @@ _AFTER_A_SUBJECT_ZH = re.compile(
     f"{any_of('conditions_zh')})|吃素|单身"
     "|已婚|离异"
     "|(?:大学|本科|硕士)?(?:学的?是|读的?是|主修)|(?:有|养了?)[一两二三](?:只|条|个)|体?重|身?高"
-    "|[学读][^，。]{2,10}的$|(?:鞋子?|脚)(?:穿|是)?[34][0-9]|清真的?$|(?:坐|骑|开|喝)(?!始"
+    "|[学读](?![生校费期者])[^，。]{2,10}的$|(?:鞋子?|脚)(?:穿|是)?[34][0-9]|清真的?$|(?:坐|骑|开|喝)(?!始"
     "|会|心|学))",
     re.IGNORECASE,
 )
 _COUNTRYMAN_ZH = re.compile(f"(?:{any_of('regions_zh')}|北京|上海|天津|重庆|广州|深圳|香港)人$")
 _AFTER_A_SUBJECT_EN = re.compile(
     r"(?:and )?(?:(?:also|now|currently|mostly|really|just|never|always|usually|totally|absolutely) )*"
-    r"(?:live in|live|work(?:ing)? (?:as|at|for|in)|study(?:ing)? at|study|am an?|speak|love|like|hate|prefer|enjoy|own"
+    r"(?:live in|live|work(?:ing)? (?:as|at|for|in)|study(?:ing)? at|study|am an?|speak|love|hate|prefer|enjoy|own"
     r"|drive|(?:can't|cannot) (?:stand|bear|eat|do|handle|drink|have)|(?:don't|do not) (?:eat|drink|like|own|have)"
     r"|weigh|major(?:ing)? in|grew up in|take|allergic to|based in|living in|have (?:an?|two|three)|earn|wear"
     r"|keep (?=kosher|halal)"
@@ -58,7 +58,7 @@ _OPENS_ZH = re.compile(
     "|喜欢(?!的|就|上|你|他|她|它|这|那|什么|谁|一个人)"
     "|对[^，。]{1,10}?(?:都|也|有点|严重|特别|会)*过敏"
     "|(?:从来|从|一直|一般|平时|平常|基本)*(?:都)?(?:不|只)(?:吃|喝|碰)(?!了|的|完|下|到|饱|饭|药|是|要|能)"
-    "|(?:体检)?查出来?(?:有|了)|确诊(?:了|为)?|住在(?!一起)|坐标(?![0-9])|人在(?=[\u4e00-\u9fff]{2,4}$)"
+    "|(?:体检)?查出来?(?:有|了)|确诊(?:了|为)?|住在(?!一起)|坐标(?![0-9])"
     "|base(?![a-z])\\s?(?:在)?"
     "|家里(?:有|养了?)[一两二三几0-9]?(?:只|条|匹)|养了[一两二三几0-9]?(?:只|条|匹)"
     "|有(?:轻度|重度|点|些|严重的?)?(?:高血压|糖尿病|哮喘|鼻炎|胃炎|痛风|偏头痛|乳糖不耐)"
@@ -104,7 +104,7 @@ _OTHERS = re.compile(
 _CREATURES = re.compile(f"猫|狗|兔|鸟|宝宝|{'|'.join(map(re.escape, relation_words()))}", re.IGNORECASE)
 
 
-def with_subject(clause: str, about: str) -> str | None:
+def with_subject(clause: str) -> str | None:
     """Return in the first person a clause that goes on about somebody; None where it does not leave a subject out."""
     if _COUNTRYMAN_ZH.match(clause):
         return "我是" + clause
@@ -112,13 +112,11 @@ def with_subject(clause: str, about: str) -> str | None:
         return "我" + clause
     if _AFTER_A_SUBJECT_EN.match(clause):
         return "I'm " + clause if re.match(_PARTICIPLE, clause, re.I) else "I " + clause
-    if about == USER and (state := _STATE_EN.match(clause)):
-        return ("I have " if state["children"] else "I'm ") + clause
     return None
 
 
 def with_measure(clause: str, last: str) -> str | None:
-    """Return with its subject a clause that is nothing but a number, after one that told the `last` attribute.
+    """Return with its subject a clause that is a number or a state and no more; `last` is the attribute told before it.
 
     A height is followed by a weight ("我一米八，一百四十斤"), a name by an age ("I'm Sofia, 29").
     """
@@ -126,6 +124,8 @@ def with_measure(clause: str, last: str) -> str | None:
         return "我体重" + clause
     if last in ("height", "age", "weight") and _WEIGHT_EN.match(clause):
         return "I weigh " + clause
+    if last and (state := _STATE_EN.match(clause)):
+        return ("I have " if state["children"] else "I'm ") + clause
     return "I'm " + clause if last == "name" and _AGE_EN.match(clause) else None
 
 

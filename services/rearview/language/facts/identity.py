@@ -19,7 +19,11 @@ _ZH_PLACES = "|".join((any_of("regions_zh"), *(re.escape(name) for name in place
 _ZH_KNOWN_PLACE = f"(?P<value>{_ZH_PLACES})"
 _ZH_REGION = f"(?:{_ZH_PLACES}|[\u4e00-\u9fff]{{2,4}}[省市县镇村])"
 _EN_SMALL_PLACE = rf"(?-i:(?P<value>(?:{'|'.join(re.escape(name) for name in place_names() if name.isascii())})))"
-_EN_PLACE = r"(?P<value>(?:the )?(?-i:[A-Z0-9])[A-Za-z0-9.,#' -]{1,60}?|[\u4e00-\u9fff]{2,20})"
+_EN_PLACE = (
+    r"(?P<value>(?!(?:mon|tues|wednes|thurs|fri|satur|sun)day|q[1-4]\b|(?:january|february|march|april|may"
+    r"|june|july|august|september|october|november|december)\b)(?:the )?(?-i:[A-Z0-9])[A-Za-z0-9.,#' -]{1,60}?"
+    r"|[\u4e00-\u9fff]{2,20})"
+)
 _EN_TOWN_IN = "(?:an? (?:tiny |small |little )?(?:town|village|city|suburb|farm|place) (?:in|near|outside|of) )?"
 _EN_PLACE_TAIL = (
     r"(?: (?:now|home|all my life|my (?:whole|entire) life|with .*|for .*|since .*|because .*|and .*|last .*|recently"

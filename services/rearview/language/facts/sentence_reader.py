@@ -183,7 +183,7 @@ class SentenceReader:
         last = so_far.last[-1].attribute if so_far.last and about == USER else ""
         if (measured := with_measure(clause, last)) is not None:
             return self._reader.read(measured, reference), about
-        if about not in (_NOBODY, _SOMETHING) and (full := with_subject(clause, about)) is not None:
+        if about not in (_NOBODY, _SOMETHING) and (full := with_subject(clause)) is not None:
             # "我叫李雷，住在北京": the second clause speaks of the first one's subject, and of what was where that did.
             if so_far.past and _NOW.search(clause) is None:
                 return [], about
