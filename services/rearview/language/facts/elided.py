@@ -147,7 +147,7 @@ def opening_on_oneself(clause: str, *, first: bool) -> str | None:
     if role := _ROLE_ZH.match(clause):
         return f"我是{role['role']}"
     if match := _OPENS_EN.match(clause):
-        return ("I'm " if match["am"] else "I've " if match["have"] else "I ") + clause
+        return ("I'm " if match["am"] else "I've " if match["have"] else "I ") + clause.removesuffix(" here")
     if (bare := _BARE_ROLE_EN.match(clause)) and _NO_ROLE_EN.match(clause) is None:
         return f"I have a {bare['allergy']}" if bare["allergy"] else f"I'm a {bare['role'] or clause}"
     return None

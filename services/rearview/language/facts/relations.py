@@ -292,18 +292,21 @@ def person(name: str) -> str:
     return f"{PERSON}/{relation_key(name) or value_key(name)}"
 
 
-def told_on(subject: str, clause: str) -> str | None:
-    """Return in the first person what a clause says of somebody named before ("he hates ..."), None for others."""
+def told_on(subject: str, clause: str, *, named: bool) -> str | None:
+    """Return in the first person what a clause says of somebody told of before ("he hates ..."), None for others.
+
+    `named` where the speaker has said whose name it is; a name that is only guessed at by its surname may be nobody's.
+    """
     if (pronoun := _PRONOUN.match(clause)) is None:
         return None
     rest = clause[pronoun.end() :]
     who = subject.removeprefix(f"{PERSON}/")
     if not has_han(pronoun.group()):
         readings = _en_retold(who, False, rest)
-    elif relation_key(who):
+    elif named or relation_key(who):
         readings = _zh_retold(who, rest)
     else:
-        return None  # a name that is only guessed at by its surname may be nobody's
+        return None
     return next((reading.clause for reading in readings), None)
 
 

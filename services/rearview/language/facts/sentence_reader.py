@@ -190,7 +190,11 @@ class SentenceReader:
             if about.startswith(PERSON):
                 return self._reader.read_of(about, full), about
             return self._reader.read(full, reference, reported=reported), about
-        if not reported and about.startswith(PERSON) and (on := told_on(about, clause) or went_on(about, clause)):
+        if (
+            not reported
+            and about.startswith(PERSON)
+            and (on := told_on(about, clause, named=_named(so_far)) or went_on(about, clause))
+        ):
             return self._reader.read_of(about, on, by_pronoun=True), about
         facts = self._dated(clause, reference) if not reported else self._reader.read(clause, reference, reported=True)
         if facts and facts[-1].attribute == "pet":
@@ -241,6 +245,11 @@ def placed(fact: FactCandidate, start: int, end: int) -> FactCandidate:
 def spanned(facts: Sequence[FactCandidate], clause: Clause) -> list[FactCandidate]:
     """Return the facts of a clause with its place."""
     return [placed(fact, clause.start, clause.end) for fact in facts]
+
+
+def _named(so_far: _SoFar) -> bool:
+    """Whether whom the next clause may speak of was given a name as a relation of the speaker's."""
+    return any(fact.kind is FactKind.RELATION and so_far.about == f"{PERSON}/{fact.value_key}" for fact in so_far.found)
 
 
 def _pet(last: Sequence[FactCandidate]) -> bool:
