@@ -4,18 +4,17 @@ from rearview.domain.fact import Stance
 
 _TASK = (
     "use|call|send|share|tell|show|include|write|put|add|delete|remove|deploy|push|commit|merge|contact|email|text"
-    "|message|book|order"
-    "|buy|schedule|recommend|suggest|mention|ask|reply|answer|respond|speak|translate|change|modify|edit|store|save"
-    "|publish|post"
-    "|disclose|reveal|charge|pay|spend|exceed|transfer|assume|interrupt|wake|disturb|invite|read|touch|open|close|run"
-    "|install|ship"
-    "|sign|accept|cancel|round|repeat|format|output|print|log|explain|quote|cook|serve|record|track|start|turn|enable|disable|set|make"
-    "|check|confirm|cc|bcc|ping|dm|page|@|tag|plan|pick|choose|sugarcoat|guess|assign|refer|talk|default|hardcode"
-    "|rename|reformat"
-    "|overwrite|refactor|swear|lecture|reserve|substitute|attach|link|list|highlight|abbreviate|shorten|summari[sz]e"
-    "|double-check"
-    "|verify|cite|notify|alert|autofill|auto-play|forward"
-    "|address|mix|skip|approve|download|upload|expose|restart|seat|give (?!up)|bring (?!you|me)"
+    "|message|book|order|buy|schedule|recommend|suggest|mention|ask|reply|answer|respond|speak|translate|change|modify"
+    "|edit|store|save|publish|post|disclose|reveal|charge|pay|spend|exceed|transfer|assume|interrupt|wake|disturb"
+    "|invite|read|touch|open|close|run|install|ship|sign|accept|cancel|round|repeat|format|output|print|log|explain"
+    "|quote|cook|serve|record|track|start|set|make|check|confirm|cc|bcc|ping|dm|page|@|tag|address|mix|skip|approve"
+    "|download|upload|expose|restart|seat|give (?!up)|bring (?!you|me)"
+)
+# What is done "always" is done by rule, whatever it is.
+_ROUTINE = (
+    f"{_TASK}|plan|pick|choose|assign|refer|talk|default|hardcode|rename|reformat|overwrite|refactor|reserve|substitute"
+    "|attach|link|list|highlight|abbreviate|shorten|summari[sz]e|double-check|verify|cite|notify|alert|turn|enable"
+    "|disable|forward"
 )
 _DOING = (
     "sending|calling|recommending|suggesting|showing|using|asking|adding|telling|messaging|emailing|texting|repeating"
@@ -75,7 +74,7 @@ RULES: tuple[tuple[str, bool, Stance], ...] = (
     ),
     (r"i (?:need|want|expect) you to (?:never|not) (?P<rule>.{3,80})", True, Stance.STANDING),
     (r"i (?:need|want|expect) you to (?:always|only) (?P<rule>.{3,80})", False, Stance.STANDING),
-    (rf"{_POLITE}always (?P<rule>(?:{_TASK})\b.{{2,80}})", False, Stance.STANDING),
+    (rf"{_POLITE}always (?P<rule>(?:{_ROUTINE})\b.{{2,80}})", False, Stance.STANDING),
     (
         rf"{_POLITE}(?P<rule>use (?!this|it\b|that|these|those).{{1,40}} (?:for|in) (?:all|every|any|each) .{{2,30}})",
         False,
@@ -86,7 +85,7 @@ RULES: tuple[tuple[str, bool, Stance], ...] = (
         # For each time, not for once.
         rf"{_POLITE}(?:make|be) sure (?:to|(?:that )?you) (?P<rule>(?=.*\b(?:always|never|every|each|before"
         rf"|whenever)\b)"
-        rf"(?:always |never )?(?:{_TASK})\b.{{2,80}})",
+        rf"(?:always |never )?(?:{_ROUTINE})\b.{{2,80}})",
         False,
         Stance.STANDING,
     ),

@@ -12,7 +12,7 @@ _AFTER_A_SUBJECT_ZH = re.compile(
     "(?:现在|目前|如今|一直|平时|平常|每天|也|还|又|都|已经|早就|就|刚刚?|去年|最近|长期|特别|非常|超级?|很|从小就?"
     "|最|更|挺|蛮|比较|其实)*"
     "(?:住在?|来自|毕业于|在[^，。]{2,16}(?:工作|上班|当|做|担任|读|上学|念书|带|教)|是一?[名个位]|不(?:再)?养"
-    "|在?(?:吃|服用)"
+    "|(?:在|(?<=每天)|(?<=长期))(?:吃|服用)"
     "|(?:不太?|不怎么|不大)?(?:喜欢|爱[吃喝看听玩])|讨厌|受不了|不(?:[吃喝碰]|爱|喜欢)|(?:岗位|职位|职务|职业)是"
     "|转行|转岗|升职|(?:搬到|搬去|跳槽到|入职)"
     "|[^，。]{0,4}(?:毕业|结婚|退休)(?:以后|之后|后)(?:就|一直)*(?:留在|落户|在)|留在|今年[0-9一二三四五六七八九十]"
@@ -24,8 +24,7 @@ _AFTER_A_SUBJECT_ZH = re.compile(
     f"{any_of('conditions_zh')})|吃素|单身"
     "|已婚|离异"
     "|(?:大学|本科|硕士)?(?:学的?是|读的?是|主修)|(?:有|养了?)[一两二三](?:只|条|个)|体?重|身?高"
-    "|[学读](?![生校费期者])[^，。]{2,10}的$|(?:鞋子?|脚)(?:穿|是)?[34][0-9]|清真的?$|(?:坐|骑|开|喝)(?!始"
-    "|会|心|学))",
+    "|[学读](?![生校费期者])[^，。]{2,10}的$|(?:鞋子?|脚)(?:穿|是)?[34][0-9]|清真的?$)",
     re.IGNORECASE,
 )
 _COUNTRYMAN_ZH = re.compile(f"(?:{any_of('regions_zh')}|北京|上海|天津|重庆|广州|深圳|香港)人$")
@@ -38,6 +37,7 @@ _AFTER_A_SUBJECT_EN = re.compile(
     r"|(?:not )?(?:really )?into|teach)\s",
     re.IGNORECASE,
 )
+_ELIDED = re.compile(r"(?:can't|cannot) (?:stand|bear)\s", re.IGNORECASE)
 _STATE_EN = re.compile(
     r"(?:(?:happily|newly|recently|not) )?(?:married|single|divorced|engaged|vegan|vegetarian|pescatarian)"
     r"|(?P<children>(?:one|two|three|four|five|six|[1-6]|no) (?:kids?|children))$",
@@ -97,8 +97,10 @@ _NO_ROLE_EN = re.compile(
 _ROLE_ZH = re.compile("(?P<role>[^，。我你他她的]{2,10}?)一[枚名]$")
 _OTHERS = re.compile(
     f"[你您他她它谁男女孩娃]|老人|长辈|送给|送人|给[^我，。]{{1,6}}(?:买|选|挑|订|送|做)|(?:^"
-    f"|[，。,.!！]\\s*)(?:{ZH_PERSON}|(?!I\\b){NAME_EN} )|的人|大家|同事|朋友|客户"
-    r"|\b(?:you|he|she|they|we|his|her|their|people|someone|everyone|who)\b"
+    f"|[，。,.!！]\\s*)(?:{ZH_PERSON}|(?!I\\b){NAME_EN} )|[客病家]人|亲戚|团队|学生"
+    "|宝|的人|大家|同事|朋友|客户"
+    r"|\b(?:you|he|she|they|we|his|her|their|people|someone|everyone|who|guests?|visitors?|team|group|family|students?|class"
+    r"|crew|clients?|customers?|patients?|folks|guys|girls?|boys?|man|woman|men|women)\b"
 )
 
 _CREATURES = re.compile(f"猫|狗|兔|鸟|宝宝|{'|'.join(map(re.escape, relation_words()))}", re.IGNORECASE)
@@ -151,6 +153,11 @@ def opening_on_oneself(clause: str, *, first: bool) -> str | None:
     if (bare := _BARE_ROLE_EN.match(clause)) and _NO_ROLE_EN.match(clause) is None:
         return f"I have a {bare['allergy']}" if bare["allergy"] else f"I'm a {bare['role'] or clause}"
     return None
+
+
+def leaves_out_i(clause: str) -> bool:
+    """Whether a clause leaves "I" out wherever it stands: "..., can't stand durian"."""
+    return _ELIDED.match(clause) is not None
 
 
 def names_others(text: str) -> bool:

@@ -59,7 +59,12 @@ LIKES = (
         r"(?P<replaced>[a-z][a-z' -]{1,30}?),? (?:any ?day|any ?time|every time|all day|always)(?: .*)?",
         strength=Strength.PREFERRED,
     ),
-    en("likes", rf"(?:i )?(?:ideally|preferably) {_THING}", strength=Strength.PREFERRED),
+    en(
+        "likes",
+        rf"preferably (?!(?:with|near|under|over|in|on|at|before|after|by|within|from|close|around|no|to"
+        rf"|some[a-z]+)\b){_THING}",
+        strength=Strength.PREFERRED,
+    ),
     en(
         "likes",
         rf"(?:i|we) {_DEGREE}(?:like|enjoy)(?: to"
@@ -200,7 +205,7 @@ LIKES = (
         denied=True,
         strength=Strength.STRONG,
     ),
-    en("likes", rf"i (?:usually|mostly|normally|always|mainly|only|just) (?:drink|eat) {_EATEN}"),
+    en("likes", rf"i (?:usually|mostly|normally|always|mainly|only) (?:drink|eat) {_EATEN}"),
     en(
         "likes",
         r"i (?:usually|mostly|normally|always|mainly|typically|generally) (?:take|ride|catch"

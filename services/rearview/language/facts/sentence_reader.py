@@ -12,7 +12,14 @@ from rearview.language.facts.clauses import Clause, clauses
 from rearview.language.facts.decisions import announced, announces
 from rearview.language.facts.dialogue import Dialogue
 from rearview.language.facts.echoes import echoed
-from rearview.language.facts.elided import goes_on, names_others, opening_on_oneself, with_measure, with_subject
+from rearview.language.facts.elided import (
+    goes_on,
+    leaves_out_i,
+    names_others,
+    opening_on_oneself,
+    with_measure,
+    with_subject,
+)
 from rearview.language.facts.hearsay import told
 from rearview.language.facts.informal import spelled_out
 from rearview.language.facts.naming import called, name_alone, named_pet, relation_of
@@ -22,7 +29,7 @@ from rearview.language.facts.relations import introduced, newly, of_kin, person,
 from rearview.language.scripts import has_han
 
 _NOBODY, _SOMETHING = "", "-"
-_ME = re.compile("我(?!们公司|们的|妈|爸)|(?:I|i)(?:'m|'ve|'d)?(?![a-z])|my ", re.IGNORECASE)
+_ME = re.compile("我(?!们公司|们的|妈|爸)|本人|(?:I|i)(?:'m|'ve|'d)?(?![a-z])|my ", re.IGNORECASE)
 _ABOUT_ME = re.compile(
     "我(?:姓|跟|和|是(?!说)|今年|去年|前年|上个?月|刚|最近|从|在|来自|现在|目前|毕业|改名)|i(?:'m| am)\\s",
     re.IGNORECASE,
@@ -203,6 +210,7 @@ class SentenceReader:
         if (
             not (facts or reported or so_far.past or about not in (_NOBODY, USER))
             and so_far.alone
+            and (so_far.first or about == USER or leaves_out_i(clause))
             and (full := opening_on_oneself(clause, first=so_far.first))
         ):
             facts = self._reader.read(full, reference)
