@@ -82,5 +82,6 @@ def test_moves_between_tiers_are_measured(stack: SupervisedStack, how: tuple[str
     assert figures["cold_first_ms"] > 0
     assert 0 < figures["cold_p50_ms"] <= figures["cold_p95_ms"]
     assert figures["cold_answered"] > 0.5
+    assert figures["cold_recall@10"] >= 0.99
     beside = {"recall_p95_ms", "recall_p95_ms_hot_to_warm", "recall_p95_ms_warm_to_cold"}
     assert figures.keys() & beside == (beside if "--recalls" in how else set())

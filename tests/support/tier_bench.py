@@ -4,7 +4,7 @@
 """
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,7 +22,7 @@ from rearview.adapters.redis.working_memory import RedisWorkingMemory
 from rearview.domain.ids import new_id
 from rearview.domain.memory import Tier
 from rearview.domain.principal import Scope
-from rearview.domain.recall import Recalled, RecallQuery
+from rearview.domain.recall import Recalled, RecallQuery, RecallTrace
 from rearview.language.keyword_hashes import KeywordHashes
 from rearview.language.pii import PatternRedactor
 from rearview.language.query_reader import LanguageQueryReader
@@ -50,11 +50,14 @@ TEXTS = (
 )
 
 
-class _Unrecorded:
-    """Takes traces and counts of recalls that nobody reads."""
+class _LastTrace:
+    """Takes what recalls leave behind; nobody reads more of it than the last trace."""
 
-    def record(self, *_: Any) -> None:
+    trace: Callable[[], Awaitable[RecallTrace]]
+
+    def record(self, *taken: Any) -> None:
         """Take a trace."""
+        self.trace = taken[-1]
 
     def count_accesses(self, *_: Any) -> None:
         """Take counts."""
@@ -77,6 +80,7 @@ class TierBench:
     reader: TieredMemoryReader
     embedder: Embedder
     store: PostgresRecallStore
+    recorder: _LastTrace
     others: tuple[Embedder, ...] = ()
 
     async def write(self, texts: Sequence[str] = TEXTS) -> list[UUID]:
@@ -100,14 +104,19 @@ class TierBench:
         await self.age(100)
         return await self.sweep()
 
-    async def recall(self, text: str, **options: Any) -> Recalled:
+    async def recall(self, text: str, *, time_left_seconds: float | None = None, **options: Any) -> Recalled:
         """Recall by text and vector."""
         vectors = {
             each.generation.generation_id: each.generation.centre_one(await each.embed_query(text))
             for each in (self.embedder, *self.others)
         }
         query = replace(RecallQuery(text, self.writing.clock.moment), **options)
-        return await self.recaller.recall(Asked(query, [self.writing.scope], vectors))
+        return await self.recaller.recall(Asked(query, [self.writing.scope], vectors, time_left_seconds))
+
+    async def plan(self, text: str) -> str:
+        """Recall, and return how the database went about it."""
+        await self.recall(text, explain_plan=True)
+        return (await self.recorder.trace()).plan
 
     async def contents(self, ids: Sequence[UUID]) -> list[str]:
         """Return what memories say, wherever they are."""
@@ -258,20 +267,23 @@ class open_tier_bench:  # noqa: N801 -- reads as a statement
         tiers = await stack.enter_async_context(open_tiers(config, work, clock))
         cold = await stack.enter_async_context(open_cold(config, work, clock))
         store = PostgresRecallStore(recalling)
+        recorder = _LastTrace()
         recaller = Recall(
             store=store,
             working_memory=RedisWorkingMemory(redis, clock),
             reader=LanguageQueryReader(),
             hasher=KeywordHashes(),
             redactor=PatternRedactor(),
-            recorder=_Unrecorded(),
+            recorder=recorder,
             clock=clock,
             limits=RecallLimits(total_seconds=30.0),
             cold=ColdStage(SegmentRoutes(recalling, cold.reader), cold.rehydrator, store),
         )
         bench = WriterBench(writer, scope, clock, database.superuser)
         reader = TieredMemoryReader(PostgresMemoryReader(work, clock), cold.rehydrator)
-        return TierBench(bench, database, bucket, config, tiers, cold, recaller, reader, embedder, store, self._others)
+        return TierBench(
+            bench, database, bucket, config, tiers, cold, recaller, reader, embedder, store, recorder, self._others
+        )
 
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()

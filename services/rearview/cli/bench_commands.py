@@ -211,15 +211,18 @@ def tiers(
     Remembers made-up notes (more than 5,000, or of several --turns, are written in bulk, as by `bench recall`), sweeps
     them all to the warm tier, then to the cold one, and asks and reads them again. hot_to_warm_per_s and
     warm_to_cold_per_s count memories over the time of each sweep; lost counts those that cannot be read afterwards or
-    read differently; cold_first_ms is the first recall from the cold tier, cold_p50_ms the median of those after it.
-    With --recalls one client asks all the time, and recall_p95_ms tells how long it waited before the moves, and during
-    each of them.
+    read differently; cold_first_ms is the first recall from the cold tier, cold_p50_ms the median of those after it,
+    both once the database has cleaned up after the moves, settled_after_s later. cold_recall@10 says which share of the
+    nearest ten units of each language a search of the segments finds. With --recalls one client asks all the time, and
+    recall_p95_ms tells how long it waited before the moves, and during each of them.
 
     Example:
 
       rearview bench tiers --memories 20000 --recalls --json
     """
     from rearview.cli.bulk_filling import BulkFilling
+    from rearview.cli.cleaning_up import wait_until_cleaned_up
+    from rearview.cli.cold_recall import cold_recall
     from rearview.evaluation.bench_tiers import RECALLS, bench_tiers, by_remembering
     from rearview.evaluation.progress import shown_steps
 
@@ -228,7 +231,11 @@ def tiers(
         filling = by_remembering(client, memories, clients, steps)
         if memories > MOST_THROUGH_THE_API or turns > 1:
             filling = BulkFilling(folder, client, None, steps, turns_per_session=turns).filling(memories, 2 * RECALLS)
-        figures = bench_tiers(client, filling, steps, with_recalls=recalls)
+        namespace, questions, figures = bench_tiers(
+            client, filling, steps, settled=lambda: wait_until_cleaned_up(folder, steps), with_recalls=recalls
+        )
+        found = cold_recall(folder, namespace, questions[:MOST_COMPARED])
+    figures["cold_recall@10"] = None if found is None else round(found, 4)
     print_figures({**figures, "memories": memories}, as_json)
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -96,18 +96,34 @@ class ColdContent:
     entities: str
 
 
-@dataclass(frozen=True, slots=True)
-class ColdHit:
-    """A unit that a segment holds for a query: its text scores, and the routes (bits of `search`) that found it."""
+@dataclass(frozen=True, slots=True, eq=False)
+class ColdHits:
+    """Units that segments hold for a query, a row each: their text scores, and the routes that found them.
 
-    memory_id: UUID
-    unit_id: UUID
-    occurred_at: datetime
-    speaker: int
-    flags: int
-    routes: int
-    similarity: float | None
-    keyword_score: float
+    Attributes:
+        memory_ids, unit_ids: (n, 16) uint8.
+        occurred_at: (n,) float64, Unix seconds.
+        speaker, flags: (n,) int64, as in the index.
+        routes: (n,) int64, bits of `segment_search`.
+        similarity: (n,) float64, NaN without a vector.
+        keyword_score: (n,) float64.
+    """
+
+    memory_ids: NDArray[np.uint8]
+    unit_ids: NDArray[np.uint8]
+    occurred_at: NDArray[np.float64]
+    speaker: NDArray[np.int64]
+    flags: NDArray[np.int64]
+    routes: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+    keyword_score: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.routes)
+
+
+_NO_IDS, _NO_NUMBERS, _NO_SCORES = np.empty((0, 16), np.uint8), np.empty(0, np.int64), np.empty(0)
+NO_HITS = ColdHits(_NO_IDS, _NO_IDS, _NO_SCORES, _NO_NUMBERS, _NO_NUMBERS, _NO_NUMBERS, _NO_SCORES, _NO_SCORES)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +136,6 @@ class ColdQuestion:
         ranges: half-open stretches for the time route.
         allowed: the memories that a filter admits; None for all.
         languages: flags of languages that have a list of nearest units each; 0 is one list for all.
-        named: memories that mention one of the query's entities.
         start, end: only units of this half-open stretch.
     """
 
@@ -128,7 +143,6 @@ class ColdQuestion:
     weights: Mapping[int, float]
     ranges: tuple[tuple[datetime, datetime], ...] = ()
     allowed: frozenset[UUID] | None = None
-    named: frozenset[UUID] = field(default_factory=frozenset)
     start: datetime | None = None
     end: datetime | None = None
     languages: tuple[int, ...] = (0,)

@@ -2,10 +2,11 @@
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from itertools import count
+from typing import NamedTuple
 
 from rearview.client import Client
 from rearview.evaluation.bench_load import Timed, run_clients, timed
@@ -39,12 +40,24 @@ def by_remembering(client: Client, memories: int, clients: int, steps: Steps) ->
     return filled
 
 
-def bench_tiers(client: Client, filling: Filling, steps: Steps, *, with_recalls: bool) -> dict[str, object]:
-    """Fill a namespace, sweep it to the warm and then to the cold tier, read and ask all again; return the figures."""
+class TierFigures(NamedTuple):
+    """What was measured, in which namespace, and with which questions."""
+
+    namespace: str
+    questions: Sequence[str]
+    figures: dict[str, object]
+
+
+def bench_tiers(
+    client: Client, filling: Filling, steps: Steps, *, settled: Callable[[], float], with_recalls: bool
+) -> TierFigures:
+    """Fill a namespace, sweep it to the warm and then to the cold tier, read and ask all again. `settled` waits for the
+    database after the sweeps, and returns the seconds it took."""
     namespace = fresh_namespace(client, "bench")
     client.update_namespace_policy(namespace=namespace, warm_after=NEVER, cold_after=NEVER)
     swept(client, namespace)  # or the lifecycle's own round might come in between
-    asking = _Asking(client, namespace, filling(namespace))
+    questions = filling(namespace)
+    asking = _Asking(client, namespace, questions)
     stored = _read(client, namespace)
     figures: dict[str, object] = {"moved": len(stored)}
     if with_recalls:
@@ -57,10 +70,11 @@ def bench_tiers(client: Client, filling: Filling, steps: Steps, *, with_recalls:
         figures[f"{name}_per_s"] = _rate(operation, name)
         if with_recalls:
             figures[f"recall_p95_ms_{name}"] = percentile_milliseconds(seconds, 95)
+    figures["settled_after_s"] = round(settled(), 1)
     figures.update(asking.cold(steps))
     found = _read(client, namespace)
     lost = sum(found.get(name) != text for name, text in stored.items()) + len(found.keys() - stored.keys())
-    return {**figures, "lost": lost}
+    return TierFigures(namespace, questions, {**figures, "lost": lost})
 
 
 class _Asking:

@@ -26,6 +26,10 @@ class ColdEraser:
         # Always under the lease: a move under way may be carrying one of them into a segment right now.
         lease = await patient_lease(self._store, tenant_id, namespace_id, length=self._lease)
         try:
-            return await self._moves.erase(lease, memory_ids, freed)
+            erased = await self._moves.erase(lease, memory_ids, freed)
+            # An object that was written, and never entered in the catalog, may hold them as well.
+            await self._store.renew(lease, length=self._lease)
+            await self._moves.sweep_orphans(lease, of_any_age=True)
+            return erased
         finally:
             await self._store.release(lease, swept=False)

@@ -71,7 +71,7 @@ class FoundUnits:
         return cls.of_columns(list(zip(*rows, strict=True)) if rows else [()] * len(_TYPES))
 
     @classmethod
-    def of_columns(cls, columns: Sequence[Sequence[Any]]) -> "FoundUnits":
+    def of_columns(cls, columns: Sequence[Sequence[Any] | NDArray[Any]]) -> "FoundUnits":
         """Return units given as columns, in the order of the attributes."""
         typed: list[Any] = [
             column if kind is None else np.array(column, dtype=kind)

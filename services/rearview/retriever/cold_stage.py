@@ -1,20 +1,25 @@
 """Recall beyond the hot and warm tiers: when segments are searched, and how what they hold joins the rest."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rearview.domain.cold import filled
+from rearview.domain.cold import ColdContent, filled
 from rearview.domain.errors import RearviewError
 from rearview.domain.memory import Tier
 from rearview.ports.cold_recall import ColdRoutes
 from rearview.ports.found_units import NO_UNITS, FoundUnits, of_all_tiers
 from rearview.ports.recall_store import Chosen, Found, Generation, Loaded, RecallStore, Search
 from rearview.ports.tiering import ColdContents
+
+Contents = Mapping[UUID, ColdContent]
+
+SHARE = 0.7
+"""Of the time that is left: whatever object storage does, what else was found is to be answered."""
 
 LEAST_SECONDS = 0.1
 """With less left nobody looks into segments unasked."""
@@ -26,7 +31,7 @@ class ColdStage:
     def __init__(self, routes: ColdRoutes, contents: ColdContents, generations: RecallStore) -> None:
         self._routes = routes
         self._generations = generations
-        self._contents = contents
+        self._cold_contents = contents
 
     async def join(
         self,
@@ -41,6 +46,7 @@ class ColdStage:
         vectors of another generation are searched with the query's vector of that one, out of `vectors`."""
         if generation is None:
             return list(found), True
+        seconds *= SHARE
 
         async def one(search: Search, hot: Found) -> Found | None:
             if not hot.segments:
@@ -79,29 +85,50 @@ class ColdStage:
         # Vectors of two models are not compared; their cosines are, by what each model gives texts that say the same.
         return replace(units, similarity=units.similarity * generation.same_cosine / other.same_cosine)
 
+    async def contents(self, tenant_id: UUID, chosen: Sequence[Chosen], seconds: float) -> list[Contents]:
+        """Return what segments keep of the memories chosen, in the order of `chosen`, as far as it can be read."""
+        wanted = ((one.scope.namespace_id, frozenset(one.units.values())) for one in chosen)
+        return list(await asyncio.gather(*(self._contents(tenant_id, *one, seconds) for one in wanted)))
+
     async def fill(
-        self, tenant_id: UUID, chosen: Sequence[Chosen], loaded: Sequence[Loaded], seconds: float
+        self,
+        tenant_id: UUID,
+        chosen: Sequence[Chosen],
+        loaded: Sequence[Loaded],
+        known: Sequence[Contents],
+        seconds: float,
     ) -> tuple[list[Loaded], bool]:
-        """Return what was loaded with the content of its cold memories; those that cannot be read are left out."""
+        """Return what was loaded with the content of its cold memories; those that cannot be read are left out. `known`
+        is what was read of them before, in the order of `chosen`."""
         parts = await asyncio.gather(
-            *(self._fill(tenant_id, one, part, seconds) for one, part in zip(chosen, loaded, strict=True))
+            *(
+                self._fill(tenant_id, one, part, contents, seconds)
+                for one, part, contents in zip(chosen, loaded, known, strict=True)
+            )
         )
         return [part for part, _ in parts], all(well for _, well in parts)
 
-    async def _fill(self, tenant_id: UUID, chosen: Chosen, loaded: Loaded, seconds: float) -> tuple[Loaded, bool]:
-        cold = [memory for memory in loaded.memories.values() if memory.tier is Tier.COLD]
+    async def _fill(
+        self, tenant_id: UUID, chosen: Chosen, loaded: Loaded, known: Contents, seconds: float
+    ) -> tuple[Loaded, bool]:
+        cold = {memory.memory_id for memory in loaded.memories.values() if memory.tier is Tier.COLD}
         if not cold:
             return loaded, True
-        try:
-            async with asyncio.timeout(seconds):
-                contents = await self._contents.contents(
-                    tenant_id, chosen.scope.namespace_id, [memory.memory_id for memory in cold]
-                )
-        except (RearviewError, TimeoutError):
-            contents = {}
+        contents = known
+        if missing := cold - known.keys():
+            contents = {**known, **await self._contents(tenant_id, chosen.scope.namespace_id, missing, seconds)}
         memories = {
-            memory_id: filled(memory, contents[memory_id]) if memory_id in contents else memory
+            memory_id: filled(memory, contents[memory_id]) if memory_id in cold else memory
             for memory_id, memory in loaded.memories.items()
-            if memory.tier is not Tier.COLD or memory_id in contents
+            if memory_id not in cold or memory_id in contents
         }
         return replace(loaded, memories=memories), len(memories) == len(loaded.memories)
+
+    async def _contents(
+        self, tenant_id: UUID, namespace_id: UUID, memory_ids: Collection[UUID], seconds: float
+    ) -> Contents:
+        try:
+            async with asyncio.timeout(SHARE * seconds):
+                return await self._cold_contents.contents(tenant_id, namespace_id, memory_ids)
+        except (RearviewError, TimeoutError):
+            return {}

@@ -35,6 +35,10 @@ class Course:
         self._milliseconds[stage] = round((now - self._lap_began) * 1000.0, 3)
         self._lap_began = now
 
+    def passed(self, stage: str) -> bool:
+        """Return whether a stage has ended."""
+        return stage in self._milliseconds
+
     def degrade(self, part: str) -> None:
         """Note that a part was left out."""
         if part not in self.degraded:

@@ -6,18 +6,19 @@ routes, or the content of what they found, cannot be had in time. A recall that 
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
+from uuid import UUID
 
 from rearview.domain.errors import DeadlineExceeded, Overloaded, RearviewError, Unavailable
 from rearview.domain.event import Event
 from rearview.domain.recall import Route
 from rearview.domain.turn_filter import admits_turn
-from rearview.ports.recall_store import Chosen, Found, Generation, RecallStore, Search
+from rearview.ports.recall_store import Chosen, Found, Generation, Loaded, RecallStore, Search
 from rearview.ports.working_memory import RecentTurns, SessionKey
 from rearview.retriever.answer import Content, content_of
 from rearview.retriever.asked import Asked
 from rearview.retriever.candidates import Candidate
-from rearview.retriever.cold_stage import ColdStage
+from rearview.retriever.cold_stage import ColdStage, Contents
 from rearview.retriever.course import Course
 from rearview.retriever.deadline import Deadline
 from rearview.retriever.ranking import Ranking
@@ -134,19 +135,45 @@ class TimedReading:
             )
             for scope in asked.scopes
         ]
-        loaded = await deadline.keep(
+        loading = deadline.keep(
             self._store.load(
                 tenant_id, chosen, with_metadata=asked.query.include_metadata, timeout_seconds=deadline.left_seconds()
             )
         )
-        if self._cold is not None:
-            loaded, whole = await self._cold.fill(tenant_id, chosen, loaded, deadline.left_seconds())
-            if not whole:
-                course.degrade(COLD)
+        if self._cold is None:
+            loaded = await loading
+        else:
+            loaded = await self._with_cold(self._cold, tenant_id, chosen, loading, deadline, course)
         of_namespace = {scope.namespace_id: one for scope, one in zip(asked.scopes, loaded, strict=True)}
         past = asked.query.as_of is not None
         contents = [content_of(c, of_namespace[c.scope.namespace_id], inactive_too=past) for c in shortlist]
         return [(c, content) for c, content in zip(shortlist, contents, strict=True) if content is not None]
+
+    async def _with_cold(
+        self,
+        cold: ColdStage,
+        tenant_id: UUID,
+        chosen: Sequence[Chosen],
+        loading: Awaitable[list[Loaded]],
+        deadline: Deadline,
+        course: Course,
+    ) -> list[Loaded]:
+        known: Sequence[Contents] = [{}] * len(chosen)
+        if course.passed(COLD):
+            # What a memory says lies elsewhere than how it stands, so both are read at the same time.
+            reading = asyncio.create_task(cold.contents(tenant_id, chosen, deadline.left_seconds()))
+            try:
+                loaded = await loading
+            except BaseException:
+                reading.cancel()
+                raise
+            known = await reading
+        else:
+            loaded = await loading
+        loaded, whole = await cold.fill(tenant_id, chosen, loaded, known, deadline.left_seconds())
+        if not whole:
+            course.degrade(COLD)
+        return loaded
 
     async def _last_turns(self, asked: Asked) -> Turns | None:
         query, scope = asked.query, asked.scopes[0]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rearview.adapters.cold.cold_reader import ColdReader
+from rearview.adapters.cold.read_ahead import REQUEST_BYTES
 from rearview.adapters.cold.segment_files import SegmentFiles
 from rearview.adapters.cold.segment_format import (
     BLOCK_MEMORIES,
@@ -19,28 +20,34 @@ from rearview.adapters.cold.segment_format import (
 )
 from rearview.adapters.s3.objects import S3Objects
 from rearview.domain.cold import ColdMemory, ColdPointer, ColdQuestion, Segment
+from rearview.domain.errors import Unavailable
 from tests.support.cold_segments import DIMENSION, START, cold_memories
 from tests.support.stack import BucketAddress
+from tests.support.waiting import wait_until
 
 KEY = "segments/one"
 ID = UUID(int=7)
 
 
 class CountingObjects(S3Objects):
-    """The object store, and which parts were asked for."""
+    """The object store, and which parts were asked for; what it says is held back until `answers` is set."""
 
     asked: list[tuple[int, int]]
+    answers: asyncio.Event
 
     async def get_range(self, key: str, offset: int, size: int) -> bytes:
         self.asked.append((offset, size))
-        return await super().get_range(key, offset, size)
+        found = await super().get_range(key, offset, size)
+        await self.answers.wait()
+        return found
 
 
 @pytest.fixture
 async def objects(bucket: BucketAddress) -> AsyncIterator[CountingObjects]:
     address = (bucket.endpoint, bucket.access_key, bucket.secret_key, bucket.bucket)
     async with CountingObjects(*address, secure=False) as store:
-        store.asked = []
+        store.asked, store.answers = [], asyncio.Event()
+        store.answers.set()
         yield store
 
 
@@ -50,8 +57,13 @@ def wordy(count: int) -> list[ColdMemory]:
     return cold_memories(count, text=lambda at: f"记忆 {at}: {chance.randbytes(400).hex()}")
 
 
-def reader(objects: S3Objects, payload_bytes: int = 64 * 1024**2) -> ColdReader:
-    return ColdReader(objects, SegmentFiles(index_bytes=64 * 1024**2, payload_bytes=payload_bytes, idle_seconds=60))
+def files(payload_bytes: int) -> SegmentFiles:
+    return SegmentFiles(index_bytes=64 * 1024**2, payload_bytes=payload_bytes, idle_seconds=60)
+
+
+def without_reading_ahead(objects: S3Objects, encoded: EncodedSegment) -> ColdReader:
+    """Return a reader that has room for the payload, but not for four times as much."""
+    return ColdReader(objects, files(4 * (len(encoded.data) - encoded.index_bytes) - 1))
 
 
 def pointers(encoded: EncodedSegment, memories: Sequence[ColdMemory]) -> list[ColdPointer]:
@@ -72,7 +84,7 @@ async def test_who_searched_reads_stretches_and_each_once(objects: CountingObjec
     written = wordy(500)
     encoded = encode_segment(written, DIMENSION)
     await objects.put(KEY, encoded.data)
-    cold = reader(objects)
+    cold = without_reading_ahead(objects, encoded)
     await cold.search([segment(encoded)], ColdQuestion(np.ones(DIMENSION, np.float32), {}))
     wanted = pointers(encoded, written)
     halves = await asyncio.gather(cold.contents(wanted[::2]), cold.contents(wanted[1::2]), cold.contents(wanted))
@@ -89,7 +101,7 @@ async def test_one_memory_by_name_is_one_block_before_and_during_a_search(object
     written = wordy(200)
     encoded = encode_segment(written, DIMENSION)
     await objects.put(KEY, encoded.data)
-    cold, wanted = reader(objects), pointers(encoded, written)
+    cold, wanted = without_reading_ahead(objects, encoded), pointers(encoded, written)
     alone = await cold.contents(wanted[:1])
     assert objects.asked == [(wanted[0].offset, wanted[0].size)]
     found = await asyncio.gather(
@@ -106,7 +118,75 @@ async def test_without_room_for_payload_every_answer_is_the_same(objects: Counti
     written = wordy(100)
     encoded = encode_segment(written, DIMENSION)
     await objects.put(KEY, encoded.data)
-    cold = reader(objects, payload_bytes=0)
+    cold = ColdReader(objects, files(0))
     await cold.search([segment(encoded)], ColdQuestion(np.ones(DIMENSION, np.float32), {}))
     found = await cold.contents(pointers(encoded, written))
     assert [found[m.memory_id].content for m in written] == [m.content for m in written]
+
+
+async def test_what_was_searched_is_read_whole_in_the_background_and_once(objects: CountingObjects) -> None:
+    written = wordy(5_000)
+    encoded = encode_segment(written, DIMENSION)
+    payload = len(encoded.data) - encoded.index_bytes
+    await objects.put(KEY, encoded.data)
+    kept = files(4 * payload)
+    cold, question = ColdReader(objects, kept), ColdQuestion(np.ones(DIMENSION, np.float32), {})
+    await asyncio.gather(*(cold.search([segment(encoded)], question) for _ in range(3)))
+    await wait_until(lambda: kept.size_bytes >= len(encoded.data), "the payload")
+    await cold.search([segment(encoded)], question)
+    ahead = objects.asked[1:]
+    assert sum(size for _, size in ahead) == payload
+    assert 1 < len(ahead) <= 1 + 2 * payload // REQUEST_BYTES
+    found = await cold.contents(pointers(encoded, written))
+    assert [found[m.memory_id].content for m in written] == [m.content for m in written]
+    assert objects.asked[1:] == ahead
+
+
+async def reading_ahead(objects: CountingObjects) -> tuple[ColdReader, SegmentFiles, EncodedSegment]:
+    """Return a reader that waits for the first of what it reads ahead, what it keeps, and of what it reads."""
+    encoded = encode_segment(wordy(5_000), DIMENSION)
+    await objects.put(KEY, encoded.data)
+    kept = files(4 * len(encoded.data))
+    cold = ColdReader(objects, kept)
+    await cold.search([segment(encoded)], ColdQuestion(np.ones(DIMENSION, np.float32), {}))
+    objects.answers.clear()
+    await wait_until(lambda: len(objects.asked) > 1, "a request")
+    return cold, kept, encoded
+
+
+async def test_what_is_given_up_while_it_is_read_ahead_stays_away(objects: CountingObjects) -> None:
+    _, kept, _ = await reading_ahead(objects)
+    kept.drop({ID})
+    objects.answers.set()
+    await asyncio.sleep(0.2)
+    assert kept.size_bytes == 0
+    assert len(objects.asked) == 2
+
+
+async def test_what_was_replaced_since_the_catalog_was_read_is_said_to_be_missing(objects: CountingObjects) -> None:
+    encoded = encode_segment(cold_memories(5), DIMENSION)
+    with pytest.raises(Unavailable):
+        await ColdReader(objects, files(0)).search([segment(encoded)], ColdQuestion(np.ones(DIMENSION, np.float32), {}))
+
+
+async def test_what_was_damaged_on_its_way_is_read_again(objects: CountingObjects) -> None:
+    written = wordy(200)
+    encoded = encode_segment(written, DIMENSION)
+    broken = bytearray(encoded.data)
+    broken[encoded.index_bytes :] = bytes(len(broken) - encoded.index_bytes)
+    await objects.put(KEY, bytes(broken))
+    cold, wanted = without_reading_ahead(objects, encoded), pointers(encoded, written)
+    await cold.search([segment(encoded)], ColdQuestion(np.ones(DIMENSION, np.float32), {}))
+    with pytest.raises(Unavailable):
+        await cold.contents(wanted[:1])
+    await objects.put(KEY, encoded.data)
+    assert (await cold.contents(wanted[:1]))[written[0].memory_id].content == written[0].content
+
+
+async def test_what_is_read_ahead_ends_with_its_reader_and_holds_on_to_nothing(objects: CountingObjects) -> None:
+    cold, kept, encoded = await reading_ahead(objects)
+    await cold.close()
+    objects.answers.set()
+    await asyncio.sleep(0.2)
+    assert len(objects.asked) == 2
+    assert kept.size_bytes == encoded.index_bytes

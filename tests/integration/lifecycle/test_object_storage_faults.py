@@ -14,7 +14,7 @@ from rearview.adapters.cold.segment_store import ObjectSegmentStore
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.redis.connection import RedisConnection
 from rearview.domain.errors import Unavailable
-from rearview.domain.forget import Forget, ForgetMemories, ForgetState
+from rearview.domain.forget import Forget, ForgetMemories, ForgetReceipt, ForgetState
 from rearview.domain.memory import Tier
 from rearview.lifecycle.app import embedders_of, job_work
 from rearview.ports.job_queue import JobHandler
@@ -63,6 +63,18 @@ class FaultyBench:
                 break
         yield
         self.proxy.heal()
+
+    async def forgotten(self, memory_id: UUID) -> ForgetReceipt:
+        """Forget a memory whose purge is due; return the receipt as it stands then."""
+        scope, forgetter = self.tiers.writing.scope, self.tiers.writing.writer.forgetter
+        receipt = await forgetter.forget(scope, Forget("notes", ForgetMemories((memory_id,)), skip_grace_period=True))
+        await self.tiers.writing.rows("UPDATE forget_receipt SET purge_after = now()")
+        return receipt
+
+    async def state_of(self, receipt: ForgetReceipt) -> ForgetState:
+        """Return how far a forget has come."""
+        scope, forgetter = self.tiers.writing.scope, self.tiers.writing.writer.forgetter
+        return (await forgetter.receipt(scope.tenant_id, receipt.receipt_id)).state
 
     async def tried_until_done(self, job: Callable[[], Awaitable[None]]) -> None:
         """Try as the queue does."""
@@ -115,16 +127,11 @@ async def test_a_purge_is_not_verified_while_the_object_is_there(
     database: DatabaseUrls, redis_url: str, bucket: BucketAddress
 ) -> None:
     async with opened(database, redis_url, bucket) as bench:
-        scope, forgetter = bench.tiers.writing.scope, bench.tiers.writing.writer.forgetter
         ids = await bench.tiers.write()
         await bench.tiers.age(100)
         await bench.tried_until_done(bench.sweep)
         (old,) = bench.tiers.objects()
-        receipt = await forgetter.forget(scope, Forget("notes", ForgetMemories((ids[0],)), skip_grace_period=True))
-        await bench.tiers.writing.rows("UPDATE forget_receipt SET purge_after = now()")
-
-        async def state() -> ForgetState:
-            return (await forgetter.receipt(scope.tenant_id, receipt.receipt_id)).state
+        receipt = await bench.forgotten(ids[0])
 
         async def purge() -> None:
             await bench.job("purge", receipt_id=receipt.receipt_id)
@@ -137,12 +144,27 @@ async def test_a_purge_is_not_verified_while_the_object_is_there(
         ):
             async with bench.misbehaving(kind, way, purge):
                 assert old in bench.tiers.objects(), (kind, way)
-                assert await state() is ForgetState.TOMBSTONED, "neither purged nor verified"
+                assert await bench.state_of(receipt) is ForgetState.TOMBSTONED, "neither purged nor verified"
         await bench.tried_until_done(purge)
-        assert await state() is ForgetState.VERIFIED
+        assert await bench.state_of(receipt) is ForgetState.VERIFIED
         assert old not in bench.tiers.objects()
         await bench.tried_until_done(bench.sweep)
         await bench.assert_whole(ids[1:], list(TEXTS[1:]))
+
+
+async def test_what_no_catalog_holds_is_purged_as_well(
+    database: DatabaseUrls, redis_url: str, bucket: BucketAddress
+) -> None:
+    async with opened(database, redis_url, bucket) as bench:
+        ids = await bench.tiers.write()
+        await bench.tiers.age(100)
+        async with bench.misbehaving("PUT", "fails afterwards", bench.sweep):
+            assert await bench.tiers.tier_counts() == {Tier.WARM: len(ids)}
+            assert bench.tiers.objects(), "the object is there, and nobody knows of it"
+        receipt = await bench.forgotten(ids[1])
+        await bench.tried_until_done(lambda: bench.job("purge", receipt_id=receipt.receipt_id))
+        assert await bench.state_of(receipt) is ForgetState.VERIFIED
+        assert not bench.tiers.objects()
 
 
 async def test_a_recall_says_that_cold_memories_are_missing(
@@ -163,6 +185,23 @@ async def test_a_recall_says_that_cold_memories_are_missing(
         answer = await bench.tiers.recall(TEXTS[1], include_cold=True, top_k=10)
         assert TEXTS[1] in {hit.memory.content for hit in answer.hits if hit.memory}
         assert not answer.degraded
+
+
+async def test_storage_that_stalls_leaves_time_for_what_else_was_found(
+    database: DatabaseUrls, redis_url: str, bucket: BucketAddress
+) -> None:
+    async with opened(database, redis_url, bucket) as bench:
+        await bench.tiers.write(TEXTS[:4])
+        await bench.tiers.age(100)
+        await bench.tried_until_done(bench.sweep)
+        await bench.tiers.write(TEXTS[4:])
+        bench.proxy.misbehave("GET", "stalls")
+        answer = await bench.tiers.recall(
+            TEXTS[4], include_cold=True, top_k=10, time_left_seconds=STALLED_SECONDS * 2 / 3
+        )
+        bench.proxy.heal()
+        assert answer.degraded == ("cold",)
+        assert TEXTS[4] in {hit.memory.content for hit in answer.hits if hit.memory}
 
 
 async def test_an_erasure_of_what_cannot_be_deleted_does_not_end_well(

@@ -1,7 +1,9 @@
 """Memories on their way between the tiers: each in one place, found and read wherever it is, byte for byte the same."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from minio.commonconfig import ENABLED
@@ -23,7 +25,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 ASKED = (("阳台的备用钥匙在哪里？", 0), ("KEY-20417", 1), ("review draft 许航", 2), ("dentist appointment floor", 4))
 
 
-async def assert_found(bench: TierBench, **options: object) -> None:
+async def assert_found(bench: TierBench, **options: Any) -> None:
     for query, at in ASKED:
         answer = await bench.recall(query, top_k=2, **options)
         assert TEXTS[at] in [hit.memory.content for hit in answer.hits if hit.memory], query
@@ -56,6 +58,21 @@ async def test_unused_memories_become_cold_and_are_found_on_request_or_when_too_
     ] == before
     await assert_found(tiers, include_cold=True)
     await assert_found(tiers)
+
+
+def routes_taken(plan: str) -> set[str]:
+    """Return those of the hot tier's routes that a plan went."""
+    taken = re.findall(
+        r"Function Scan on (rearview_(?:vector|keyword)_route|rearview_memories_by_entity)\S* .*loops=", plan
+    )
+    return set(taken)
+
+
+async def test_a_namespace_that_is_all_cold_asks_no_hot_index(tiers: TierBench) -> None:
+    await tiers.write()
+    assert len(routes_taken(await tiers.plan("KEY-20417"))) == 3
+    await tiers.make_cold()
+    assert routes_taken(await tiers.plan("KEY-20417")) == set()
 
 
 async def test_a_filter_and_a_stretch_of_time_hold_for_cold_memories(tiers: TierBench) -> None:

@@ -10,19 +10,25 @@ import pytest
 from rearview.adapters.cold.segment_files import SegmentFiles
 from rearview.adapters.cold.segment_format import (
     STRETCH_BYTES,
+    PayloadBlock,
     SegmentDamaged,
     SegmentIndex,
     decode_segment,
     encode_segment,
 )
-from rearview.adapters.cold.segment_search import ENTITY, KEYWORD, TIME, VECTOR, search_segment, search_segments
-from rearview.domain.cold import ColdQuestion, Segment
+from rearview.adapters.cold.segment_search import ENTITY, KEYWORD, TIME, VECTOR, SegmentSearch
+from rearview.domain.cold import ColdHits, ColdQuestion, Segment
 from rearview.domain.stored_vector import stored_vector
 from tests.support.cold_segments import DIMENSION, START, cold_memories
 
 
 def segment(count: int, dead: tuple[int, ...] = ()) -> Segment:
     return Segment(UUID(int=7), "key", 1, count, count, 0, 0, START, START + timedelta(hours=count), dead)
+
+
+def found(hits: ColdHits, route: int = 15) -> list[int]:
+    """Return the memories of the units that a route found, by their numbers."""
+    return [(int.from_bytes(one.tobytes()) - 1) // 100 for one in hits.unit_ids[hits.routes & route != 0]]
 
 
 @pytest.mark.parametrize(("count", "units"), [(1, 1), (31, 1), (33, 3), (100, 2), (2, 0)])
@@ -57,17 +63,18 @@ def test_damage_is_noticed(cut: int) -> None:
 
 def test_a_search_finds_what_a_search_over_everything_finds() -> None:
     written = cold_memories(400)
-    encoded = encode_segment(written, DIMENSION)
-    index = SegmentIndex(encoded.data[: encoded.index_bytes])
+    halves = [encode_segment(half, DIMENSION) for half in (written[:150], written[150:])]
+    indexes = [SegmentIndex(half.data[: half.index_bytes]) for half in halves]
+    parts = [(segment(150, dead=(5,)), indexes[0]), (segment(250), indexes[1])]
     random = np.random.default_rng(3)
     exact = np.stack([memory.units[0].embedding for memory in written]).astype(np.float32)
     for _ in range(20):
         vector = random.standard_normal(DIMENSION).astype(np.float32)
         vector /= np.linalg.norm(vector)
         weights = {int(term): float(random.random()) for term in random.integers(1, 300, 4)}
-        hits = search_segment(segment(400, dead=(5,)), index, ColdQuestion(vector, weights, limit=30))
+        hits = SegmentSearch(parts, ColdQuestion(vector, weights, limit=30)).hits()
         nearest = [at for at in np.argsort(-(exact @ vector)) if at != 5][:10]
-        assert set(nearest) <= set(hits.units[hits.routes & VECTOR != 0])
+        assert set(nearest) <= set(found(hits, VECTOR))
         scores = np.array(
             [
                 sum(weights.get(int(term), 0.0) * weight for term, weight in zip(u.terms, u.weights, strict=True))
@@ -75,9 +82,12 @@ def test_a_search_finds_what_a_search_over_everything_finds() -> None:
             ]
         )
         scores[5] = 0
-        by_keyword = hits.units[hits.routes & KEYWORD != 0]
+        by_keyword = found(hits, KEYWORD)
+        assert len(by_keyword) == min(30, np.count_nonzero(scores))
         assert np.sort(scores[by_keyword]) == pytest.approx(np.sort(np.sort(scores)[::-1][: len(by_keyword)]))
-        assert 5 not in hits.units
+        assert 5 not in found(hits)
+        assert hits.keyword_score == pytest.approx(scores[found(hits)])
+        assert hits.occurred_at.tolist() == [written[at].first.timestamp() for at in found(hits)]
 
 
 def test_over_several_segments_the_best_of_each_language_come_with_their_exact_cosines() -> None:
@@ -111,16 +121,24 @@ def test_over_several_segments_the_best_of_each_language_come_with_their_exact_c
     for _ in range(20):
         vector = random.standard_normal(DIMENSION).astype(np.float32)
         vector /= np.linalg.norm(vector)
-        hits = search_segments(parts, ColdQuestion(vector, {}, languages=(chinese, english), limit=20))
-        found = {hit.unit_id: hit.similarity for hit in hits}
+        hits = SegmentSearch(parts, ColdQuestion(vector, {}, languages=(chinese, english), limit=20)).hits()
+        similarity = dict(zip(found(hits), hits.similarity.tolist(), strict=True))
         cosines = exact @ vector
         for members in lists.values():
             nearest = sorted(members, key=lambda at: -cosines[at])[:10]
-            assert [found.get(units[at].unit_id) for at in nearest] == pytest.approx(
-                cosines[nearest].tolist(), abs=1e-5
-            )
+            assert [similarity.get(at) for at in nearest] == pytest.approx(cosines[nearest].tolist(), abs=1e-5)
         assert len(hits) <= 40
-    assert search_segments([], ColdQuestion(vector, {})) == []
+    assert len(SegmentSearch([], ColdQuestion(vector, {})).hits()) == 0
+
+
+def test_rows_are_found_by_ids_that_end_alike_and_by_such_as_are_not_there() -> None:
+    written = cold_memories(60)  # of which all end in zeros
+    ends = [replace(memory, memory_id=UUID(int=memory.memory_id.int + at % 7)) for at, memory in enumerate(written)]
+    index = SegmentIndex(encode_segment(ends, DIMENSION).data)
+    wanted = [*(ends[at].memory_id for at in (3, 17, 59, 0)), UUID(int=5), UUID(int=ends[3].memory_id.int + 1)]
+    ids = np.frombuffer(b"".join(one.bytes for one in wanted), "S16")
+    assert sorted(index.rows_of(ids).tolist()) == [0, 3, 17, 59]
+    assert index.rows_of(ids[:0]).tolist() == []
 
 
 def test_filters_entities_and_times_are_kept_to() -> None:
@@ -128,15 +146,15 @@ def test_filters_entities_and_times_are_kept_to() -> None:
     index = SegmentIndex(encode_segment(written, DIMENSION).data)
     vector = np.ones(DIMENSION, np.float32)
     allowed = frozenset(memory.memory_id for memory in written[10:20])
-    hits = search_segment(segment(50), index, ColdQuestion(vector, {}, allowed=allowed))
-    assert set(hits.units) == set(range(10, 20))
+    hits = SegmentSearch([(segment(50), index)], ColdQuestion(vector, {}, allowed=allowed)).hits()
+    assert set(found(hits)) == set(range(10, 20))
     told = ((START + timedelta(hours=3), START + timedelta(hours=6)),)
     named = frozenset({written[30].memory_id})
-    hits = search_segment(segment(50), index, ColdQuestion(vector, {}, ranges=told, named=named, limit=5))
-    assert set(hits.units[hits.routes & TIME != 0]) == {3, 4, 5}
-    assert set(hits.units[hits.routes & ENTITY != 0]) == {30}
+    hits = SegmentSearch([(segment(50), index)], ColdQuestion(vector, {}, ranges=told, limit=5)).hits(named)
+    assert set(found(hits, TIME)) == {3, 4, 5}
+    assert set(found(hits, ENTITY)) == {30}
     late = ColdQuestion(vector, {}, start=START + timedelta(hours=48))
-    assert set(search_segment(segment(50), index, late).units) == {48, 49}
+    assert set(found(SegmentSearch([(segment(50), index)], late).hits())) == {48, 49}
 
 
 def test_copies_are_bounded_and_given_up_when_silent() -> None:
@@ -187,3 +205,17 @@ def test_stretches_are_runs_of_blocks_that_leave_nothing_out(sizes: list[int]) -
     assert runs[0][0] == 100
     assert [start + size for start, size in runs] == [*(start for start, _ in runs[1:]), index.block_offsets[-1]]
     assert all(size <= STRETCH_BYTES or size in sizes for _, size in runs)
+
+
+def test_a_wrong_byte_is_told_as_damage_if_at_all() -> None:
+    written = cold_memories(32)
+    encoded = encode_segment(written, DIMENSION)
+    block = encoded.data[encoded.index_bytes :]
+    random = np.random.default_rng(11)
+    for at in random.integers(0, 600, 60).tolist():
+        broken = bytearray(block)
+        broken[at] ^= 255
+        try:
+            PayloadBlock(bytes(broken)).content(3)
+        except SegmentDamaged:
+            continue

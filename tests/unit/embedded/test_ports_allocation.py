@@ -9,13 +9,24 @@ import pytest
 
 from rearview.embedded import ports_allocation
 from rearview.embedded.errors import NoFreePort
-from rearview.embedded.ports_allocation import LOOPBACK, SECOND_PORT_DISTANCE, PortNeed, allocate, is_free
+from rearview.embedded.ports_allocation import LOOPBACK, PortNeed, allocate, is_free
 
 NEEDS = (PortNeed("one"), PortNeed("two", with_second=True), PortNeed("three"))
+SECOND_PORT_DISTANCE = 500
+
+
+@pytest.fixture(autouse=True)
+def _own_range(monkeypatch: pytest.MonkeyPatch, worker_id: str) -> None:
+    """Ports that no stack of another test takes meanwhile: below theirs, and apart for each test process."""
+    first = 2_000 + 1_000 * (int(worker_id.removeprefix("gw")) % 9 if worker_id != "master" else 9)
+    monkeypatch.setattr(ports_allocation, "FIRST_PORT", first)
+    monkeypatch.setattr(ports_allocation, "LAST_PORT", first + SECOND_PORT_DISTANCE)
+    monkeypatch.setattr(ports_allocation, "SECOND_PORT_DISTANCE", SECOND_PORT_DISTANCE)
 
 
 def listen_on(port: int) -> socket.socket:
     server = socket.socket()
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     server.bind((LOOPBACK, port))
     server.listen(1)
     return server

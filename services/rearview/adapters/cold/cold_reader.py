@@ -5,10 +5,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, Self
 from uuid import UUID
 
+from rearview.adapters.cold.read_ahead import ReadAhead
 from rearview.adapters.cold.segment_files import SegmentFiles
 from rearview.adapters.cold.segment_format import PayloadBlock, SegmentDamaged, SegmentIndex, units_of
-from rearview.adapters.cold.segment_search import search_segments
-from rearview.domain.cold import ColdContent, ColdHit, ColdPointer, ColdQuestion, Segment
+from rearview.adapters.cold.segment_search import SegmentSearch
+from rearview.domain.cold import ColdContent, ColdPointer, ColdQuestion, Segment
 from rearview.domain.errors import NotFound, Unavailable
 from rearview.ports.cold_store import ColdObjects
 from rearview.ports.tiering import Restored
@@ -30,20 +31,28 @@ class ColdReader:
         self._files = files
         self._slots = asyncio.Semaphore(at_once)
         self._reading: dict[_Part, asyncio.Task[SegmentIndex | bytes]] = {}
+        self._read_ahead = ReadAhead(objects, files)
 
-    async def search(self, segments: Sequence[Segment], question: ColdQuestion) -> list[ColdHit]:
-        """Return the units that the segments hold for a question, at most `limit` a route over all of them.
+    async def close(self) -> None:
+        """End what is being read."""
+        await self._read_ahead.close()
+        for task in list(self._reading.values()):
+            task.cancel()
+
+    async def search(self, segments: Sequence[Segment], question: ColdQuestion) -> SegmentSearch:
+        """Look through the segments for a question.
 
         Raises:
-            Unavailable: a segment cannot be read.
+            Unavailable: a segment cannot be read, or was replaced since the catalog was.
         """
         wanted = [segment for segment in segments if _may_hold(segment, question)]
         indexes = await asyncio.gather(*(self._index(segment) for segment in wanted))
-        return await asyncio.to_thread(
-            search_segments,
-            [(segment, index) for segment, index in zip(wanted, indexes, strict=True) if index is not None],
-            question,
-        )
+        parts = [(segment, index) for segment, index in zip(wanted, indexes, strict=True) if index is not None]
+        if len(parts) < len(wanted):
+            raise Unavailable("cold segments are being rewritten", dependency="object_storage")
+        found = await asyncio.to_thread(SegmentSearch, parts, question)
+        self._read_ahead.begin(parts)
+        return found
 
     async def contents(self, pointers: Sequence[ColdPointer]) -> dict[UUID, ColdContent]:
         """Return what segments keep of memories, by memory id; what was compacted meanwhile is left out.
@@ -52,12 +61,21 @@ class ColdReader:
             Unavailable: a segment cannot be read.
         """
 
-        async def one(pointer: ColdPointer) -> tuple[UUID, ColdContent] | None:
+        async def one(pointer: ColdPointer) -> tuple[UUID, PayloadBlock | None, int]:
             block = await self._block(pointer.segment_id, pointer.object_key, pointer.offset, pointer.size)
-            return None if block is None else (pointer.memory_id, block.content(pointer.row))
+            return pointer.memory_id, block, pointer.row
 
-        found = await asyncio.gather(*(one(pointer) for pointer in pointers))
-        return dict(each for each in found if each is not None)
+        # Most are at hand, and waiting for each of them costs more than looking.
+        found = [
+            (pointer.memory_id, self._files.block(pointer.segment_id, pointer.offset), pointer.row)
+            for pointer in pointers
+        ]
+        absent = [pointer for pointer, (_, block, _) in zip(pointers, found, strict=True) if block is None]
+        found += await asyncio.gather(*(one(pointer) for pointer in absent))
+        try:
+            return {memory_id: block.content(row) for memory_id, block, row in found if block is not None}
+        except SegmentDamaged as error:
+            raise _damaged() from error
 
     async def restored(self, segment: Segment, pointers: Sequence[ColdPointer]) -> list[Restored]:
         """Return memories of one segment with their units; what was compacted meanwhile is left out.
@@ -72,9 +90,13 @@ class ColdReader:
         found = []
         for pointer in pointers:
             block = await self._block(pointer.segment_id, pointer.object_key, pointer.offset, pointer.size)
-            if block is not None:
+            if block is None:
+                continue
+            try:
                 units = units_of(index, block, pointer.row, terms, weights, bounds)
                 found.append(Restored(pointer, block.content(pointer.row), units))
+            except SegmentDamaged as error:
+                raise _damaged() from error
         return found
 
     async def _index(self, segment: Segment) -> SegmentIndex | None:
@@ -109,14 +131,12 @@ class ColdReader:
                 return None
             data = found
         # Who read at the same time may have kept the block meanwhile.
-        return self._files.block(segment_id, offset) or self._kept_block(
-            segment_id, offset, data[offset - begins : offset - begins + size]
-        )
-
-    def _kept_block(self, segment_id: UUID, offset: int, data: bytes) -> PayloadBlock:
         try:
-            return self._files.keep_block(segment_id, offset, data)
+            return self._files.block(segment_id, offset) or self._files.keep_block(
+                segment_id, offset, data[offset - begins : offset - begins + size]
+            )
         except SegmentDamaged as error:
+            self._files.drop_stretch(segment_id, begins)  # it may have been damaged on its way
             raise _damaged() from error
 
     async def _once(

@@ -1,16 +1,19 @@
 """Recall's routes over cold segments: the index parts say what matches, the database how it stands."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
+
+import numpy as np
 
 from rearview.adapters.cold.cold_reader import ColdReader
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.recall_store import search_parameters
+from rearview.adapters.postgres.uuid_array import UuidArray
 from rearview.domain.bm25 import inverse_document_frequency
-from rearview.domain.cold import ColdHit, ColdQuestion
+from rearview.domain.cold import ColdHits, ColdQuestion
 from rearview.domain.errors import DeadlineExceeded
 from rearview.domain.search_unit import UnitFlag
 from rearview.ports.found_units import NO_UNITS, FoundUnits
@@ -45,29 +48,35 @@ class SegmentRoutes:
             return NO_UNITS
         parameters = search_parameters(search)
         allowed: frozenset[UUID] | None = None
-        named: frozenset[UUID] = frozenset()
         if parameters["restricted"]:
-            allowed = frozenset(await self._ids(tenant_id, "allowed", parameters, timeout_seconds))
-        if search.entity_keys:
-            named = frozenset(await self._ids(tenant_id, "named", parameters, timeout_seconds))
-        hits = await self._reader.search(segments, _question(search, found, allowed, named))
-        ids = sorted({hit.memory_id for hit in hits})
-        if not ids:
+            allowed = await self._ids(tenant_id, "allowed", parameters, timeout_seconds)
+        looked, named = await asyncio.gather(
+            self._reader.search(segments, _question(search, found, allowed)),
+            self._ids(tenant_id, "named", parameters, timeout_seconds) if search.entity_keys else _nobody(),
+        )
+        hits = await asyncio.to_thread(looked.hits, named)
+        if not len(hits):
             return NO_UNITS
+        memory_ids = [memory_id.tobytes() for memory_id in hits.memory_ids]
+        ids = UuidArray(np.frombuffer(b"".join(dict.fromkeys(memory_ids)), np.uint8).reshape(-1, 16))
         rows = await self._database.rows(
             tenant_id, _SQL["standing"], {**parameters, "memories": ids}, timeout_seconds=timeout_seconds
         )
-        standing = {row[0]: row for row in rows}
-        return FoundUnits.of_rows([_row(hit, standing[hit.memory_id]) for hit in hits if hit.memory_id in standing])
+        standing = {row[0].bytes: row for row in rows}
+        return _units(hits, [standing.get(memory_id) for memory_id in memory_ids])
 
     async def _ids(
         self, tenant_id: UUID, statement: str, parameters: Mapping[str, Any], timeout_seconds: float
-    ) -> list[UUID]:
+    ) -> frozenset[UUID]:
         rows = await self._database.rows(tenant_id, _SQL[statement], parameters, timeout_seconds=timeout_seconds)
-        return [row[0] for row in rows]
+        return frozenset(row[0] for row in rows)
 
 
-def _question(search: Search, found: Found, allowed: frozenset[UUID] | None, named: frozenset[UUID]) -> ColdQuestion:
+async def _nobody() -> frozenset[UUID]:
+    return frozenset()
+
+
+def _question(search: Search, found: Found, allowed: frozenset[UUID] | None) -> ColdQuestion:
     statistics = found.statistics
     both = statistics.chinese_units > 0 and statistics.english_units > 0
     weights: Mapping[int, float] = {
@@ -79,7 +88,6 @@ def _question(search: Search, found: Found, allowed: frozenset[UUID] | None, nam
         weights=weights,
         ranges=search.time_ranges,
         allowed=allowed,
-        named=named,
         start=search.filter.start,
         end=search.filter.end,
         languages=(int(UnitFlag.CHINESE), int(UnitFlag.ENGLISH)) if both else (0,),
@@ -87,22 +95,29 @@ def _question(search: Search, found: Found, allowed: frozenset[UUID] | None, nam
     )
 
 
-def _row(hit: ColdHit, row: tuple[Any, ...]) -> tuple[Any, ...]:
-    _, kind, intensity, pinned, priority, used_at, access_count, entity_matches = row
-    return (
-        hit.unit_id,
-        hit.memory_id,
-        hit.occurred_at.timestamp(),
-        hit.speaker,
-        hit.flags,
-        hit.routes,
-        float("nan") if hit.similarity is None else hit.similarity,
-        hit.keyword_score,
-        kind,
-        intensity,
-        pinned,
-        priority,
-        used_at.timestamp(),
-        access_count,
-        entity_matches,
+def _units(hits: ColdHits, standing: Sequence[tuple[Any, ...] | None]) -> FoundUnits:
+    """Return the hits whose memories stand, with how each does."""
+    kept = [at for at, row in enumerate(standing) if row is not None]
+    rows = [row for row in standing if row is not None]
+    if not rows:
+        return NO_UNITS
+    memory_ids, kinds, intensities, pinned, priorities, used_at, access_counts, entity_matches = zip(*rows, strict=True)
+    return FoundUnits.of_columns(
+        [
+            [UUID(bytes=unit_id.tobytes()) for unit_id in hits.unit_ids[kept]],
+            memory_ids,
+            hits.occurred_at[kept],
+            hits.speaker[kept],
+            hits.flags[kept],
+            hits.routes[kept],
+            hits.similarity[kept],
+            hits.keyword_score[kept],
+            kinds,
+            intensities,
+            pinned,
+            priorities,
+            used_at,
+            access_counts,
+            entity_matches,
+        ]
     )

@@ -90,4 +90,5 @@ async def open_cold(
             ColdReaderRounds(files, store.gone_segments, interval_seconds=settings.cold_check_seconds)
         )
         reader = ColdReader(objects, files)
+        stack.push_async_callback(reader.close)
         yield Cold(objects, files, reader, SegmentRehydrator(store, reader, clock, on_step=on_step))

@@ -83,6 +83,11 @@ class SegmentFiles:
         self._keep(False, (segment_id, INDEX - offset), data, len(data))
         return data
 
+    def drop_stretch(self, segment_id: UUID, offset: int) -> None:
+        """Give up a stretch of the payload, if it is at hand."""
+        if (segment_id, INDEX - offset) in self._kept[False]:
+            self._give_up(False, (segment_id, INDEX - offset))
+
     def segment_ids(self) -> frozenset[UUID]:
         """Return the segments of which anything is kept."""
         return frozenset(segment_id for kept in self._kept.values() for segment_id, _ in kept)
@@ -99,6 +104,11 @@ class SegmentFiles:
         for kind, kept in self._kept.items():
             for key in [key for key, one in kept.items() if one.used_at < until]:
                 self._give_up(kind, key)
+
+    @property
+    def payload_limit_bytes(self) -> int:
+        """How many bytes of payload are kept at most."""
+        return self._limits[False]
 
     @property
     def size_bytes(self) -> int:

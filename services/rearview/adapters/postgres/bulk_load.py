@@ -79,6 +79,14 @@ class BulkLoad:
         row = self._connection.execute("SELECT ordinal FROM model_generation WHERE current").fetchone()
         return int(row[0]) if row else None
 
+    def dead_rows(self) -> int:
+        """Return the most rows that the tables cold memories leave still hold of what was there before a vacuum."""
+        row = self._connection.execute(
+            "SELECT coalesce(max(n_dead_tup), 0) FROM pg_stat_user_tables"
+            " WHERE relname = 'memory' OR relname ~ '^search_unit_warm_'"
+        ).fetchone()
+        return int(row[0]) if row else 0
+
     def place(self, tenant: str, namespace: str) -> NamespacePlace | None:
         """Return where a namespace is; None if there is none of this name."""
         row = self._connection.execute(

@@ -11,7 +11,7 @@ SELECT m.memory_id FROM memory m
 LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
 WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.state <> 4 AND m.tier = 3 AND NOT m.pinned
   AND m.type = ANY (%(types)s::int2[])
-  AND rearview_lapsed(m.tenant_id, m.namespace_id, m.type, greatest(m.updated_at, s.last_accessed_at), %(now)s)
+  AND rearview_lapses((SELECT rearview_expire_after(%(tenant_id)s, %(namespace_id)s)), m.type, greatest(m.updated_at, s.last_accessed_at), %(now)s)
   AND rearview_memory_hold(m.tenant_id, m.namespace_id, m.memory_id) IS NULL
 ORDER BY m.memory_id LIMIT %(limit)s
 
@@ -21,7 +21,7 @@ SELECT m.memory_id FROM memory m
 LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
 WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = ANY (%(memory_ids)s) AND m.state <> 4
   AND (m.expires_at <= %(now)s OR m.tier = 3 AND NOT m.pinned
-       AND rearview_lapsed(m.tenant_id, m.namespace_id, m.type, greatest(m.updated_at, s.last_accessed_at), %(now)s))
+       AND rearview_lapses((SELECT rearview_expire_after(%(tenant_id)s, %(namespace_id)s)), m.type, greatest(m.updated_at, s.last_accessed_at), %(now)s))
 
 -- Turns that nobody has read yet stay until they are: what they say is nowhere else.
 -- name: old_events

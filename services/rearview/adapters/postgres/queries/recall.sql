@@ -24,8 +24,16 @@ FROM rearview_ranked_raw_turns(
 -- name: search
 -- The candidates of the indexed routes, and both text scores of each. `allowed` is NULL unless a filter or as_of
 -- restricts the memories. What was told earlier than it was stored counts as known since it was told, so that an
--- imported history can be asked as of its own time.
-WITH allowed AS MATERIALIZED (
+-- imported history can be asked as of its own time. A namespace that is all cold costs two looks at an index.
+WITH here AS MATERIALIZED (
+  -- In order, or what moved away and was not vacuumed yet is read from the table's beginning to its end.
+  (SELECT FROM search_unit_{generation} h WHERE h.tenant_id = %(tenant)s AND h.namespace_id = %(namespace)s
+   ORDER BY h.memory_id LIMIT 1)
+  UNION ALL
+  (SELECT FROM search_unit_fresh_{generation} f WHERE f.tenant_id = %(tenant)s AND f.namespace_id = %(namespace)s
+   ORDER BY f.memory_id LIMIT 1)
+  LIMIT 1),
+allowed AS MATERIALIZED (
   SELECT CASE WHEN %(restricted)s::boolean THEN ARRAY(
     SELECT m.memory_id FROM memory m
     WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.state = ANY (%(memory_states)s::int2[])
@@ -50,17 +58,17 @@ query AS MATERIALIZED (
          CASE WHEN %(restricted)s::boolean THEN %(route_keywords)s::int4[]
               ELSE rearview_rarest_terms(%(tenant)s, %(namespace)s, %(route_keywords)s::int4[], %(candidate_budget)s::bigint) END AS terms),
 by_vector AS MATERIALIZED (
-  SELECT r.unit_id, r.exact FROM rearview_vector_route_{generation}(
+  SELECT r.unit_id, r.exact FROM here CROSS JOIN LATERAL rearview_vector_route_{generation}(
     %(tenant)s, %(namespace)s, %(vector)s::halfvec, %(unit_states)s::int2[], (SELECT ids FROM allowed), %(limit)s::int,
     false, %(near_chinese)s::uuid[], %(near_other)s::uuid[], %(near_since)s::text::xid8) r),
 by_keyword AS MATERIALIZED (
-  SELECT r.unit_id FROM rearview_keyword_route_{generation}(
+  SELECT r.unit_id FROM here CROSS JOIN LATERAL rearview_keyword_route_{generation}(
     %(tenant)s, %(namespace)s, (SELECT weights FROM query), (SELECT terms FROM query), %(unit_states)s::int2[],
     (SELECT ids FROM allowed), %(limit)s::int) r
   WHERE cardinality(%(route_keywords)s::int4[]) > 0),
 by_entity AS MATERIALIZED (
   SELECT u.unit_id
-  FROM rearview_memories_by_entity(
+  FROM here CROSS JOIN LATERAL rearview_memories_by_entity(
     %(tenant)s, %(namespace)s, %(entities)s::text[], %(memory_states)s::int2[], %(limit)s::int) m
   CROSS JOIN LATERAL (
     SELECT h.unit_id, h.embedding, h.sv, h.occurred_at FROM search_unit_{generation} h
@@ -76,7 +84,7 @@ by_entity AS MATERIALIZED (
   LIMIT %(limit)s::int),
 by_time AS MATERIALIZED (
   SELECT u.unit_id
-  FROM unnest(%(range_starts)s::timestamptz[], %(range_ends)s::timestamptz[]) AS r (starts, ends)
+  FROM here CROSS JOIN unnest(%(range_starts)s::timestamptz[], %(range_ends)s::timestamptz[]) AS r (starts, ends)
   CROSS JOIN LATERAL (
     (SELECT h.unit_id, h.memory_id, h.embedding, h.sv, h.occurred_at FROM search_unit_{generation} h
      WHERE h.tenant_id = %(tenant)s AND h.namespace_id = %(namespace)s AND h.occurred_at >= r.starts

@@ -35,11 +35,12 @@ SELECT e.memory_id FROM rearview_memories_by_entity(
 
 -- name: standing
 SELECT m.memory_id, m.type, m.intensity, m.pinned, m.priority,
-       greatest(least(m.occurred_at, m.created_at), s.last_accessed_at) AS used_at, coalesce(s.access_count, 0) AS access_count,
+       extract(epoch FROM greatest(least(m.occurred_at, m.created_at), s.last_accessed_at))::float8 AS used_at, coalesce(s.access_count, 0) AS access_count,
        CASE WHEN cardinality(%(entities)s::text[]) = 0 THEN '{}'::text[]
             ELSE ARRAY(SELECT e FROM unnest(%(entities)s::text[]) AS e WHERE e = ANY (m.entity_keys)) END AS entity_matches
 FROM memory m
 LEFT JOIN memory_stats s ON s.tenant_id = m.tenant_id AND s.namespace_id = m.namespace_id AND s.memory_id = m.memory_id
 WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.memory_id = ANY (%(memories)s::uuid[])
   AND m.state = ANY (%(memory_states)s::int2[]) AND (m.expires_at IS NULL OR m.expires_at > %(now)s::timestamptz)
-  AND (m.pinned OR NOT rearview_lapsed(m.tenant_id, m.namespace_id, m.type, greatest(m.updated_at, s.last_accessed_at), %(now)s::timestamptz))
+  AND (m.pinned OR NOT rearview_lapses((SELECT rearview_expire_after(%(tenant)s, %(namespace)s)), m.type, greatest(m.updated_at, s.last_accessed_at),
+                                      %(now)s::timestamptz))

@@ -3,7 +3,8 @@
 -- name: search
 -- A namespace without warm units costs one look at an index.
 WITH here AS MATERIALIZED (
-  SELECT FROM search_unit_warm_{generation} w WHERE w.tenant_id = %(tenant)s AND w.namespace_id = %(namespace)s LIMIT 1),
+  SELECT FROM search_unit_warm_{generation} w WHERE w.tenant_id = %(tenant)s AND w.namespace_id = %(namespace)s
+  ORDER BY w.memory_id LIMIT 1),
 allowed AS MATERIALIZED (
   SELECT CASE WHEN %(restricted)s::boolean THEN ARRAY(
     SELECT m.memory_id FROM memory m
