@@ -4,7 +4,7 @@ import re
 
 from rearview.domain.fact import Stance
 from rearview.language.facts.amounts import NUMBER
-from rearview.language.facts.statement import EN_SELF, NAME_EN, ZH_PERSON, ZH_SELF, FactRule, en, zh
+from rearview.language.facts.statement import EN_SELF, NAME_EN, ZH_PERSON, ZH_SELF, ZH_SELF_NOW, FactRule, en, zh
 from rearview.language.facts.values import place_names, words_of_category
 from rearview.language.facts.word_lists import any_of
 from rearview.language.facts.work import RULES as WORK
@@ -96,8 +96,8 @@ _NAMES = (
 _HOMES = (
     zh(
         "residence",
-        f"(?:{ZH_SELF}(?:住在|住(?=[\u4e00-\u9fff]{{2,6}}$)(?!宿舍|酒店|宾馆|民宿|医院|校|在|的|进|过|不|得|下|院"
-        f"|家里|回|到|来|满|惯|[一二三四五六七八九十几两])|定居在?|家住在?|(?:现在|目前)?人在|坐标(?![0-9])(?:是|在)?"
+        f"(?:{ZH_SELF}定居在?|{ZH_SELF_NOW}(?:住在|住(?=[\u4e00-\u9fff]{{2,6}}$)(?!宿舍|酒店|宾馆|民宿|医院|校|在|的|进|过|不|得|下|院"
+        f"|家里|回|到|来|满|惯|[一二三四五六七八九十几两])|家住在?|(?:现在|目前)?人在|坐标(?![0-9])(?:是|在)?"
         f"|(?:现在)?base(?![a-z])\\s?(?:在|是)?|(?:现在)?常驻|现居|居住在|租住在)|我们?家住在?|我们?家(?:现在)?在"
         f"|我的?(?:家庭)?(?:地址|住址)(?:是|[:：])){_ZH_PLACE}",
     ),

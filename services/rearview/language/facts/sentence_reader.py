@@ -20,9 +20,11 @@ from rearview.language.facts.elided import (
     with_measure,
     with_subject,
 )
+from rearview.language.facts.frames import frames, leaves_frame, outlasting, over, without_work
 from rearview.language.facts.hearsay import told
 from rearview.language.facts.informal import spelled_out
 from rearview.language.facts.naming import called, name_alone, named_pet, relation_of
+from rearview.language.facts.newcomers import brings_up, tells_trade, told_who
 from rearview.language.facts.periods import bounded, since, starting
 from rearview.language.facts.reading import text_value
 from rearview.language.facts.relations import introduced, newly, of_kin, person, subject_of, told_on, went_on
@@ -55,6 +57,8 @@ class _SoFar:
     past: bool = False
     decided: bool = False
     introduced: bool = False
+    told_who: bool = False
+    framed: bool = False
     last: list[FactCandidate] = field(default_factory=list)
     found: list[FactCandidate] = field(default_factory=list)
 
@@ -83,6 +87,9 @@ class SentenceReader:
         for clause in clauses(sentence, self._reader.named.is_label):
             if speech_acts.opens_example(clause.text):
                 break
+            if over(clause.text):
+                so_far.found = without_work(so_far.found)
+            so_far.framed = (so_far.framed or frames(clause.text)) and not leaves_frame(clause.text)
             if self._only_leads_on(clause.text, reference, so_far):
                 so_far.alone = so_far.alone and not names_others(clause.text)
                 continue
@@ -103,6 +110,9 @@ class SentenceReader:
             facts = [_carried(fact, so_far.carried, changed=changed) for fact in facts]
             if facts:
                 so_far.last = facts
+            so_far.told_who = told_who(so_far.told_who, clause.text, facts)
+            if so_far.framed:
+                facts = outlasting(facts)
             so_far.found += spanned(facts, clause)
             so_far.first = False
             so_far.past = so_far.past and not facts
@@ -118,14 +128,16 @@ class SentenceReader:
             so_far.decided = True
             return True
         if _ALONE_ME.match(clause):
-            so_far.about = USER
+            so_far.about, so_far.told_who = USER, True
             return True
         if (somebody := newly(clause)) is not None:
             so_far.about, so_far.was = somebody, True
+            so_far.told_who = somebody == USER
             return True
         if bounded(clause, reference) is None and speech_acts.is_past(clause):
             so_far.was = so_far.past = True
             so_far.about = subject_of(clause) or (USER if _ME.match(clause) else so_far.about)
+            so_far.told_who = so_far.about == USER and not (names_others(clause) or brings_up(clause))
             return True
         return False
 
@@ -196,6 +208,8 @@ class SentenceReader:
                 return [], about
             if about.startswith(PERSON):
                 return self._reader.read_of(about, full), about
+            if tells_trade(clause) and not so_far.told_who:
+                return [], about
             return self._reader.read(full, reference, reported=reported), about
         if (
             not reported
@@ -224,6 +238,8 @@ class SentenceReader:
             return facts, f"{PERSON}/{relation.value_key}"
         if (somebody := subject_of(clause)) is not None:
             return facts, somebody
+        if not facts and brings_up(clause):
+            return [], _SOMETHING
         if about and not facts and has_han(clause) and not _SOMEBODY.search(clause):
             return facts, about
         mine = not reported and ((bool(facts) and _ME.match(clause) is not None) or _ABOUT_ME.match(clause) is not None)

@@ -9,6 +9,9 @@ ZH_TAIL = "(?:左右|上下|以内|吧|了|啦|哦|呢|啊|呀|哈|嘛|呗|噢|�
 ZH_SELF = (
     "我(?:自己|本人)?(?:现在|目前|今年|已经|刚刚?|最近|其实|一直|从小|上个?月|上周|去年|昨天|前天)*(?:就|也|还|又)?"
 )
+ZH_SELF_NOW = "我(?:自己|本人)?(?:现在|目前|今年|已经|最近|其实|一直|从小)*(?:就|也|还|又)?"
+"""The speaker as the subject of what is so; "我去年做销售" tells what was."""
+
 EN_SELF = r"i(?:'m| am)(?: (?:currently|now|actually|also|still|already))?"
 EN_TAIL = (
     r"(?: (?:now|too|as well|please|these days|nowadays|at the moment|at present|lately|though|tho|currently|anyway"

@@ -1,18 +1,34 @@
 """What the speaker does: job, employer, school and studies."""
 
 from rearview.domain.fact import Stance
-from rearview.language.facts.statement import EN_SELF, ZH_SELF, FactRule, en, zh
+from rearview.language.facts.statement import EN_SELF, ZH_SELF, ZH_SELF_NOW, FactRule, en, zh
 from rearview.language.facts.word_lists import any_of
 
-_ZH_JOBS = any_of("occupations_zh", "occupations_en")
-_ZH_JOB = f"(?P<value>(?![想要来去找问说给跟为怕了过])[^，。我你他她它的在名个位]{{0,10}}?(?:{_ZH_JOBS}))"
-_ZH_FIELD = f"(?P<value>[^，。我你他她它的在给梦了过个一两三几些点年完好]{{0,6}}?(?:{any_of('fields_zh')}))"
-_EN_JOBS = any_of("occupations_en")
-_EN_JOB = (
-    r"(?P<value>(?!(?:[a-z-]+ )?(?:terrible|bad|awful|lousy|slow|decent|good|great|amateur|aspiring|wannabe|future"
-    r"|former|ex|first-time|big"
-    rf"|returning|regular|loyal)\b)(?:[a-z-]+ ){{0,3}}(?:{_EN_JOBS}))"
+_EN_NO_TRADE = (
+    r"(?:[a-z-]+ )?(?:terrible|bad|awful|lousy|slow|decent|good|great|amateur|aspiring|wannabe|future|former|ex"
+    r"|first-time|big|returning|regular|loyal)\b"
 )
+# "我是等客服" waits for one, "我的工作是培训销售" trains them.
+_ZH_DONE_TO_THEM = (
+    "[想要来去找问说给跟为怕了过等约请骂催谢帮追换让把被没不因如嫁娶恨刚]|听(?!力)|看(?!护)|学(?![生校院科习术])|教(?![师授练育学务])"
+    "|打(?![击工印])|用(?!户)|带(?!货)|陪(?![诊练])|投诉|联系|预约|相信|信任|支持|崇拜|喜欢|讨厌|训练|招聘|对接|服务于|维护|负责"
+    "|咨询(?!师|顾问)|培训(?!师|讲师|老师)|管理(?!员|会计|咨询|层)"
+)
+# Skill, play and honorary posts are no living: "我是新手司机", "我是群admin".
+_ZH_NO_TRADE = (
+    "新手|菜鸟|老司机|业余|前(?![端台])|准|未来|假|差|坏|好|笨|合格|称职|第[一二三]"
+    "|[^，。]{0,8}(?:不是|学生会|社团|班级|志愿|第一次)|[^，。]{0,2}群|[^，。]{0,6}[0-9] ?pm|(?<=就是)测试"
+    f"|{_EN_NO_TRADE}"
+)
+_ZH_JOBS = any_of("occupations_zh", "occupations_en")
+_ZH_JOB = (
+    f"(?P<value>(?!\\s?(?:{_ZH_DONE_TO_THEM}|{_ZH_NO_TRADE}))"
+    f"[^，。我你他她它的在名个位]{{0,10}}?(?<![a-z])(?:{_ZH_JOBS}))"
+)
+# What is done already, or offered ("我做翻译吧"), is a task.
+_ZH_NO_TASK = "(?![^，。]*[吧了]$)"
+_EN_JOBS = any_of("occupations_en")
+_EN_JOB = rf"(?P<value>(?!{_EN_NO_TRADE})(?:[a-z-]+ ){{0,3}}(?:{_EN_JOBS}))"
 _EN_ANY_JOB = r"(?P<value>(?!result\b|team\b|whole\b|favou?r\b|rule\b|treat\b|test\b)[a-z][a-z -]{2,40}?)"
 _EN_PLACE_OF_WORK = r"(?: (?:at|for|in|by|from|with|on|who|and|these|near|right|here) .*| here)?"
 _EN_ORGANISATION = r"(?P<value>(?:the )?(?-i:[A-Z])[A-Za-z0-9&.' -]{1,40}?)"
@@ -24,7 +40,11 @@ _EN_SMALL_ORGANISATION = (
     r"|last\b|first\b|best\b|work\b)"
     r"[a-z][a-z0-9&.-]{2,20})$"
 )
-_ZH_ORGANISATION = "(?P<value>(?!家|公司|这|那|外|哪|一家|一个)[^，。我你他她]{2,16}?)"
+_ZH_ORGANISATION = "(?P<value>(?!家|公司|这|那|外|哪|一家|一个|学校|找|看|换|投|面试|准备)[^，。我你他她]{2,16}?)"
+_ZH_NO_EMPLOYER = (
+    "老家|国外|外地|外面|大学|学校|家|新[公房]|[上前]一?家?公司|前司|网上|线上|股市|实验室"
+    "|[^，。]{0,8}(?:里|中|组|项目|上)(?:做|搞|当|担任|从事)"
+)
 _EN_LATELY = "(?:(?: just| recently| finally| officially)*)"
 _EN_WHEN = (
     r"(?: (?:last .*|this .*|in .*|on .*|yesterday|today|a (?:few )?.* ago|two .* ago|anymore|any more"
@@ -38,25 +58,20 @@ _EN_SUBJECT = (
 _JOBS = (
     zh(
         "employer",
-        f"{ZH_SELF}在(?!老家|国外|外地|外面|大学|学校|家){_ZH_ORGANISATION}"
+        f"{ZH_SELF_NOW}在(?!{_ZH_NO_EMPLOYER}){_ZH_ORGANISATION}"
         f"(?:做|当|担任){_ZH_JOB.replace('value', 'job')}(?:工作|的)?",
     ),
-    zh("job", f"{ZH_SELF}是(?:在)?(?:一?[名个位]|一家[^，。的]{{1,8}}的)?{_ZH_JOB}"),
+    zh("job", f"{ZH_SELF_NOW}是(?:在)?(?:一?[名个位]|一家[^，。的]{{1,8}}的)?{_ZH_JOB}"),
     zh("job", f"我的?(?:工作|职业|本职|岗位|职位|职务)(?:工作)?是(?:一?[名个位])?{_ZH_JOB}"),
-    zh("job", f"{ZH_SELF}(?:是)?(?:在[^，。]{{2,12}}?)?(?:做|当|担任){_ZH_JOB}(?:工作|的)?"),
+    # A field is no occupation: "做金融的" ends no "analyst", so that what is done must be what somebody can be.
     zh(
         "job",
-        f"{ZH_SELF}(?:是)?(?:在[^，。]{{2,12}}?)?(?:做|搞|干|从事)(?:的是)?{_ZH_FIELD}(?:方面|相关|这块|这行"
-        f"|行业)?(?:的)?(?:工作|的)?",
+        f"{_ZH_NO_TASK}{ZH_SELF_NOW}(?:是)?(?:在(?!前|上一?家)[^，。]{{2,12}}?)?(?:做|当|担任){_ZH_JOB}(?:工作|的)?",
     ),
+    # "我又不是医生" reminds of what goes without saying.
     zh(
         "job",
-        f"{ZH_SELF}(?:是)?(?:做|搞|干(?![净脆嘛]))(?P<value>(?!什么|这|那|得|给|梦|到|不|好|错|了|过|饭|完|菜|爱|人"
-        f"|一|个)[^，。我你他她的]{{1,8}}?)(?:工作|生意)?的",
-    ),
-    zh(
-        "job",
-        f"我(?:现在|已经|又|可|并|早就)*不(?:再)?是(?:一?[名个位]|什么|学|干|做)?{_ZH_JOB}",
+        f"我(?:现在|已经|并|早就)*不(?:再)?是(?:一?[名个位]|学|干|做)?{_ZH_JOB}",
         denied=True,
         stance=Stance.NEGATION,
     ),
@@ -84,7 +99,6 @@ _JOBS = (
         rf"i(?:'m| am)[a-z ,'-]{{0,30}} working (?:(?:nights|days|shifts|remotely|full-time|part-time|weekends"
         rf"|currently) )*as an? {_EN_JOB}{_EN_PLACE_OF_WORK}",
     ),
-    en("job", rf"i work in (?P<value>{any_of('fields_en')}){_EN_PLACE_OF_WORK}"),
     en("job", rf"i (?:freelance|moonlight) as an? {_EN_ANY_JOB}{_EN_PLACE_OF_WORK}"),
     en(
         "job",
@@ -104,7 +118,13 @@ _JOBS = (
 
 _EMPLOYERS = (
     zh("employer", f"{ZH_SELF}(?:就职于|任职于|供职于){_ZH_ORGANISATION}"),
-    zh("employer", f"{ZH_SELF}在{_ZH_ORGANISATION}(?:工作|上班|任职|就职|(?:做|当|担任)(?P<job>[^，。]{{2,12}}?))"),
+    zh("employer", f"{ZH_SELF_NOW}在{_ZH_ORGANISATION}(?<!的)(?:工作|上班|任职|就职)"),
+    # Who works in a field somewhere works there, unless that is no organisation.
+    zh(
+        "employer",
+        f"{ZH_SELF_NOW}在(?!{_ZH_NO_EMPLOYER}){_ZH_ORGANISATION}(?:做|搞|从事)"
+        f"[^，。的了过]{{0,4}}?(?<![a-z])(?:{any_of('fields_zh')})(?:方面|相关|这块)?(?:的|工作|的工作)?",
+    ),
     zh("employer", f"{ZH_SELF}(?:跳槽到|跳槽去|入职|加入)了?{_ZH_ORGANISATION}", stance=Stance.CHANGE),
     zh(
         "employer",
