@@ -17,6 +17,7 @@ from rearview.language.facts.plans import planned
 from rearview.language.facts.reading import Value, groups_of, measure, money, read_value, text_value
 from rearview.language.facts.relations import is_about_somebody, named_relations, retold
 from rearview.language.facts.rewording import as_typed, one_by_one, reworded
+from rearview.language.facts.sieve import Sieve
 from rearview.language.facts.statement import ZH_PERSON, FactRule
 from rearview.language.facts.topics import Topics
 from rearview.language.facts.values import category_of, is_place, kinds_of, relation_key, things, tidy_thing, value_key
@@ -31,6 +32,8 @@ _RULES: tuple[FactRule, ...] = (
 )
 _ZH_RULES = tuple(rule for rule in _RULES if not rule.english)
 _EN_RULES = tuple(rule for rule in _RULES if rule.english)
+_ZH_SIEVE = Sieve([rule.pattern for rule in _ZH_RULES])
+_EN_SIEVE = Sieve([rule.pattern for rule in _EN_RULES])
 _MIXED_ME = re.compile(r"我\s*(?=[A-Za-z])")
 _ENGLISH_I = re.compile(
     r"(?<![a-z])(?:i|my|we|our|me|call|from|over|ideally|preferably|favou?rite|name)(?![a-z])", re.IGNORECASE
@@ -127,8 +130,8 @@ class ClauseReader:
 
     def switch(self, clause: str) -> Switch | None:
         """Return the switch that a clause tells, whatever it is a switch of; None for other clauses."""
-        for pattern in switches.PATTERNS:
-            if match := pattern.match(clause):
+        for index in switches.SIEVE.worth_trying(clause):
+            if match := switches.PATTERNS[index].match(clause):
                 said = match.groupdict()
                 return Switch(match["value"], said.get("replaced") or "", said.get("sort") or "")
         return None
@@ -175,18 +178,16 @@ class ClauseReader:
                 or [fact for fact in self._by_rules(clause) if fact.stance is Stance.ONE_OFF]
             )
         plain_clause = _EDGE_ADVERBIAL.sub("", clause)
-        for found in (
-            self._named(plain_clause, reference),
-            self._switches(plain_clause, lasting=switches.lasts(clause)),
-            self._by_rules(clause),
-            self._by_rules(plain_clause) if plain_clause != clause else [],
-            list(self._decisions(plain_clause)),
-            list(self._constraints(plain_clause)) or self._orders(clause, plain_clause),
-            list(self._plans(clause, reference)),
-        ):
-            if found:
-                return found
-        return []
+        return (
+            self._named(plain_clause, reference)
+            or self._switches(plain_clause, clause)
+            or self._by_rules(clause)
+            or (self._by_rules(plain_clause) if plain_clause != clause else [])
+            or list(self._decisions(plain_clause))
+            or list(self._constraints(plain_clause))
+            or self._orders(clause, plain_clause)
+            or list(self._plans(clause, reference))
+        )
 
     def _first_person(self, clause: str) -> list[FactCandidate]:
         return self._named(clause, None) or self._by_rules(clause)
@@ -232,9 +233,10 @@ class ClauseReader:
             )
         ]
 
-    def _switches(self, clause: str, *, lasting: bool) -> list[FactCandidate]:
+    def _switches(self, clause: str, whole: str) -> list[FactCandidate]:
+        """The switch that a clause tells; `whole` is the clause with the words that tell since when."""
         switched = self.switch(clause)
-        if switched is None or (switched.sort and not lasting):
+        if switched is None or (switched.sort and not switches.lasts(whole)):
             return []
         written = tidy_thing(switched.value)
         category = category_of(written) or (category_of(switched.sort) if switched.sort else None)
@@ -258,15 +260,16 @@ class ClauseReader:
 
     def _by_rules(self, clause: str) -> list[FactCandidate]:
         if has_han(clause):
-            facts = self._first_match(_ZH_RULES, clause)
+            facts = self._first_match(_ZH_RULES, _ZH_SIEVE, clause)
             if facts:
                 return facts
             # "我allergic to 花生": Chinese only up to the pronoun.
             clause = _MIXED_ME.sub("I ", clause, count=1)
-        return self._first_match(_EN_RULES, clause) if _ENGLISH_I.search(clause) else []
+        return self._first_match(_EN_RULES, _EN_SIEVE, clause) if _ENGLISH_I.search(clause) else []
 
-    def _first_match(self, rules: tuple[FactRule, ...], clause: str) -> list[FactCandidate]:
-        for rule in rules:
+    def _first_match(self, rules: tuple[FactRule, ...], sieve: Sieve, clause: str) -> list[FactCandidate]:
+        for index in sieve.worth_trying(clause):
+            rule = rules[index]
             match = rule.pattern.match(clause)
             if match:
                 facts = list(self._of_match(rule, groups_of(match)))

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from rearview.domain.fact import Stance
 from rearview.language.facts import constraints_en, constraints_zh
+from rearview.language.facts.sieve import Sieve
 
 _RULES: tuple[tuple[re.Pattern[str], bool, Stance], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), denied, stance)
     for pattern, denied, stance in (*constraints_zh.RULES, *constraints_en.RULES)
 )
+_SIEVE = Sieve([pattern for pattern, _, _ in _RULES])
 # Whose rule it is: "我们公司禁止……", "our policy is that ...".
 _WHOSE = re.compile(
     r"^(?:(?:我们?|咱们?)?(?:公司|团队|team|部门|小组|组里?|项目组?|家里?)(?:内部|里)?(?:都|也)?\s?(?:规定|要求|约定"
@@ -44,7 +46,8 @@ class LaidDown:
 def laid_down(clause: str) -> Iterator[LaidDown]:
     """The rule that a clause lays down, if it does."""
     clause = _WHOSE.sub("", clause)
-    for pattern, denied, stance in _RULES:
+    for index in _SIEVE.worth_trying(clause):
+        pattern, denied, stance = _RULES[index]
         match = pattern.match(clause)
         if match:
             rule = _TAIL.sub("", match["rule"]).strip(" .")

@@ -2,6 +2,7 @@
 
 import re
 
+from rearview.language.facts.sieve import Sieve
 from rearview.language.facts.statement import ZH_TAIL
 
 _ZH_WHAT = "(?P<value>(?!什么|哪|谁|怎么|这样|这么|它|好了|我没|我不|我是|你|他|她)[^，。]{2,30}?)"
@@ -65,6 +66,8 @@ MADE: tuple[re.Pattern[str], ...] = (
         re.IGNORECASE,
     ),
 )
+_ALL = (*DENIED, *MADE)
+_SIEVE = Sieve(_ALL)
 _BARE = re.compile(
     r"(?:i|we)(?:'ve| have)?(?: finally| just)? (?:made up (?:my|our) minds?|decided|made (?:a|the|my"
     r"|our) (?:final )?(?:decision|choice))\s*$"
@@ -81,10 +84,9 @@ _NEGATED = re.compile(
 
 def decided(clause: str) -> tuple[str, bool] | None:
     """Return what a clause decides and whether it decides against it; None for other clauses."""
-    for patterns, against in ((DENIED, True), (MADE, False)):
-        for pattern in patterns:
-            if match := pattern.match(clause):
-                return match["value"].strip(), against
+    for index in _SIEVE.worth_trying(clause):
+        if match := _ALL[index].match(clause):
+            return match["value"].strip(), index < len(DENIED)
     return None
 
 

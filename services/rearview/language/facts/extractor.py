@@ -16,7 +16,6 @@ from rearview.language.facts.attributes import Attribute, attributes
 from rearview.language.facts.candidates import ClauseReader
 from rearview.language.facts.clauses import Clause, sentences, whole_list
 from rearview.language.facts.dialogue import TAKEN_BACK, Dialogue, contrast, opening
-from rearview.language.facts.elided import names_others
 from rearview.language.facts.informal import spelled_out
 from rearview.language.facts.reach import (
     before_commission,
@@ -120,10 +119,11 @@ class RuleFactExtractor:
         self, text: str, reference: datetime | None, dialogue: Dialogue | None = None
     ) -> list[FactCandidate]:
         found: list[FactCandidate] = []
-        alone, start = True, len(text) - len(text.lstrip())
+        before: list[str] = []
+        start = len(text) - len(text.lstrip())
         for said in sentences(text):
-            sentence, was_alone = said, alone
-            alone = alone and not names_others(said.text)
+            sentence, earlier = said, tuple(before)
+            before.append(said.text)
             if speech_acts.asks(sentence.text):
                 sentence = Clause(sentence.start, stated_before_asking(sentence.text))
             sentence = Clause(sentence.start, stated_before_supposing(sentence.text))
@@ -137,7 +137,7 @@ class RuleFactExtractor:
                 if facts:
                     found += spanned(facts, listed)
                     continue
-            facts = self._sentences.read(sentence, reference, dialogue, alone=was_alone, first=said.start == start)
+            facts = self._sentences.read(sentence, reference, dialogue, earlier=earlier, first=said.start == start)
             found += facts
             if len(found) >= MAX_FACTS:
                 break

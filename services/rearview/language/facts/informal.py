@@ -2,6 +2,8 @@
 
 import re
 
+from rearview.language.facts.cues import words_of
+
 _SPELLED_OUT = {
     "im": "I'm",
     "ive": "I've",
@@ -50,8 +52,12 @@ _NO_SPELLING = re.compile("^[A-Z]{2,}$")
 
 def spelled_out(clause: str) -> str:
     """Return a clause with informal spellings in full, single blanks, and without closing words such as "lol"."""
-    plain = _CLOSERS.sub("", _BLANKS.sub(" ", clause))
-    return _INFORMAL.sub(_in_full, _STAMMERED.sub(r"\g<word>", _DRAWN_OUT.sub(_short, plain)))
+    plain = _CLOSERS.sub("", _BLANKS.sub(" ", clause)) if clause.split(maxsplit=1) != [clause] else clause
+    words = words_of(plain)
+    if not words:
+        return plain
+    plain = _STAMMERED.sub(r"\g<word>", _DRAWN_OUT.sub(_short, plain))
+    return plain if words.isdisjoint(_SPELLED_OUT) else _INFORMAL.sub(_in_full, plain)
 
 
 def _in_full(match: re.Match[str]) -> str:

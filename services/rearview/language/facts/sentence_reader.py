@@ -49,7 +49,7 @@ _NOW = re.compile("现在|如今|\\bnow\\b", re.IGNORECASE)
 class _SoFar:
     """What the clauses read so far leave for the next one."""
 
-    alone: bool
+    before: list[str]
     first: bool
     about: str = _NOBODY
     carried: str = ""
@@ -75,35 +75,35 @@ class SentenceReader:
         reference: datetime | None,
         dialogue: Dialogue | None,
         *,
-        alone: bool,
+        earlier: Sequence[str],
         first: bool,
     ) -> list[FactCandidate]:
         """Return what the clauses of a sentence state.
 
-        `alone` where the turn names nobody else before it, `first` where it says nothing at all before it.
+        `earlier` are the sentences of the turn before it, `first` where it says nothing at all before it.
         """
-        so_far = _SoFar(alone, first)
+        so_far = _SoFar(list(earlier), first)
         reported_from = reach.reported_from(sentence.text)
         for clause in clauses(sentence, self._reader.named.is_label):
             if speech_acts.opens_example(clause.text):
                 break
-            if over(clause.text):
+            if so_far.found and over(clause.text):
                 so_far.found = without_work(so_far.found)
             so_far.framed = (so_far.framed or frames(clause.text)) and not leaves_frame(clause.text)
             if self._only_leads_on(clause.text, reference, so_far):
-                so_far.alone = so_far.alone and not names_others(clause.text)
+                so_far.before.append(clause.text)
                 continue
             at = clause.start - sentence.start
-            again = _OWN_AGAIN.search(sentence.text[max(0, at - _REACH) : at]) is not None
             reported = reported_from is not None and at >= reported_from
-            own = again and clause.text[:2].lower() == "i "
-            facts = self._of_clause(clause.text, reference, reported and not own, so_far)
+            if reported and clause.text[:2].lower() == "i ":
+                reported = _OWN_AGAIN.search(sentence.text[max(0, at - _REACH) : at]) is None
+            facts = self._of_clause(clause.text, reference, reported, so_far)
             if not facts and dialogue is not None:
                 facts = self._switched(clause.text, dialogue)
             if not facts and so_far.decided:
                 facts = self._decided(clause.text)
             so_far.decided = False
-            if _HOLE.search(clause.text):
+            if facts and _HOLE.search(clause.text):
                 # Words of a quotation are missing from it.
                 facts = [fact for fact in facts if fact.kind not in _WORDED]
             changed = so_far.was and _NOW.search(clause.text) is not None
@@ -116,7 +116,7 @@ class SentenceReader:
             so_far.found += spanned(facts, clause)
             so_far.first = False
             so_far.past = so_far.past and not facts
-            so_far.alone = so_far.alone and not names_others(clause.text)
+            so_far.before.append(clause.text)
         return so_far.found
 
     def _only_leads_on(self, clause: str, reference: datetime | None, so_far: _SoFar) -> bool:
@@ -223,9 +223,9 @@ class SentenceReader:
             return facts, _SOMETHING
         if (
             not (facts or reported or so_far.past or about not in (_NOBODY, USER))
-            and so_far.alone
             and (so_far.first or about == USER or leaves_out_i(clause))
             and (full := opening_on_oneself(clause, first=so_far.first))
+            and not any(names_others(words) for words in so_far.before)
         ):
             facts = self._reader.read(full, reference)
             if facts:
