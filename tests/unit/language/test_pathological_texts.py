@@ -70,6 +70,7 @@ PARTS = (
         "e\u0301",
     ),
     *("生", "明天", "born ", "password is ", "护照", "-----BEGIN ", "[PHONE_1]", "Li Lei ", "和", "if ", "you know, "),
+    *("I have ", "what ", "so ", "我有", "一只", "like a ", "my sister, Ann, ", "one hundred ", "for years "),
 )
 HEADS = ("", "You know, my key 我说过 ")
 FACTS = RuleFactExtractor()

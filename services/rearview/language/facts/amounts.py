@@ -6,18 +6,21 @@ from decimal import Decimal, InvalidOperation
 ZH_NUMERALS = "零〇一二两三四五六七八九十百千万亿"
 NUMBER = (
     rf"(?P<number>[0-9][0-9,]{{0,14}}(?:\.[0-9]{{1,4}})?|[{ZH_NUMERALS}]{{1,12}})\s?"
-    r"(?P<scale>百万|千万|万|千|亿|k(?![a-z])|w(?![a-z])|thousand|grand|million)?(?P<tail>(?<=[万千])[0-9一二三四五六七八九](?![0-9万千]))?"
+    r"(?P<scale>百万|千万|万|千|亿|k(?![a-z])|w(?![a-z])|thousand|grand"
+    r"|million)?(?P<tail>(?<=[万千])[0-9一二三四五六七八九](?![0-9万千]))?"
 )
 CURRENCY = (
-    r"(?P<unit>元|块钱?|人民币|美元|美金|欧元|英镑|日元|港币|(?:us )?dollars?|usd|yuan|rmb|cny|euros?|eur|pounds?|gbp)"
+    r"(?P<unit>元|块钱?|人民币|美元|美金|欧元|英镑|日元|港币|(?:us )?dollars?|usd|bucks|yuan|rmb|cny|euros?"
+    r"|eur|pounds?|quid|gbp)"
 )
 MONEY = rf"(?P<sign>[$€£¥￥])?\s?{NUMBER}\s?{CURRENCY}?"
 
 _CURRENCIES = {
     "元": "CNY", "块": "CNY", "块钱": "CNY", "人民币": "CNY", "yuan": "CNY", "rmb": "CNY", "cny": "CNY",
     "¥": "CNY", "￥": "CNY", "美元": "USD", "美金": "USD", "dollar": "USD", "dollars": "USD", "us dollar": "USD",
-    "us dollars": "USD", "usd": "USD", "$": "USD", "欧元": "EUR", "euro": "EUR", "euros": "EUR", "eur": "EUR",
-    "€": "EUR", "英镑": "GBP", "pound": "GBP", "pounds": "GBP", "gbp": "GBP", "£": "GBP", "日元": "JPY", "港币": "HKD",
+    "us dollars": "USD", "bucks": "USD", "usd": "USD", "$": "USD", "欧元": "EUR", "euro": "EUR", "euros": "EUR",
+    "eur": "EUR", "€": "EUR", "英镑": "GBP", "pound": "GBP", "pounds": "GBP", "quid": "GBP", "gbp": "GBP",
+    "£": "GBP", "日元": "JPY", "港币": "HKD",
 }  # fmt: skip
 _SCALES = {
     "万": 10_000, "千": 1_000, "百万": 1_000_000, "千万": 10_000_000, "亿": 100_000_000, "k": 1_000, "w": 10_000,

@@ -7,8 +7,6 @@ from datetime import datetime
 from decimal import Decimal
 
 from rearview.domain.fact import ANY_OF, PERSON, USER, FactCandidate, FactKind, Polarity, Stance, Strength
-from rearview.domain.text import EntityType
-from rearview.language.aliases import kind_of
 from rearview.language.facts import health, identity, measures, possessions, preferences, speech_acts, switches
 from rearview.language.facts.amounts import plain, spelled_number
 from rearview.language.facts.attributes import Attribute, ValueType
@@ -18,9 +16,11 @@ from rearview.language.facts.named_attributes import NamedAttributes
 from rearview.language.facts.plans import planned
 from rearview.language.facts.reading import Value, groups_of, measure, money, read_value, text_value
 from rearview.language.facts.relations import is_about_somebody, named_relations, retold
+from rearview.language.facts.rewording import as_typed, one_by_one, reworded
+from rearview.language.facts.sieve import Sieve
 from rearview.language.facts.statement import ZH_PERSON, FactRule
 from rearview.language.facts.topics import Topics
-from rearview.language.facts.values import category_of, kinds_of, relation_key, things, tidy_thing, value_key
+from rearview.language.facts.values import category_of, is_place, kinds_of, relation_key, things, tidy_thing, value_key
 from rearview.language.scripts import has_han
 
 _RULES: tuple[FactRule, ...] = (
@@ -32,13 +32,19 @@ _RULES: tuple[FactRule, ...] = (
 )
 _ZH_RULES = tuple(rule for rule in _RULES if not rule.english)
 _EN_RULES = tuple(rule for rule in _RULES if rule.english)
+_ZH_SIEVE = Sieve([rule.pattern for rule in _ZH_RULES])
+_EN_SIEVE = Sieve([rule.pattern for rule in _EN_RULES])
 _MIXED_ME = re.compile(r"我\s*(?=[A-Za-z])")
-_ENGLISH_I = re.compile(r"(?<![a-z])(?:i|my|we|our|call|from)(?![a-z])", re.IGNORECASE)
+_ENGLISH_I = re.compile(
+    r"(?<![a-z])(?:i|my|we|our|me|call|from|over|ideally|preferably|favou?rite|name)(?![a-z])", re.IGNORECASE
+)
 # "I love the energy", "I like holding them": of the moment, and nothing that could be looked up later.
 _SITUATIONAL = re.compile(
     r"^(?:the (?!ocean|sea|beach|mountains?|outdoors|rain|snow|piano|guitar|violin|train|bus|window|aisle|blue|red)"
     r"|to$|not )"
-    r"|\b(?:them|this|that|these|those|it|him|here|there|tomorrow|yesterday)\b|那种|这种|的时候|的感觉",
+    r"|\b(?:them|this|that|these|those|it|him|you|your|here|there|tomorrow|yesterday)\b|那种|这种|的时候|的感觉|的人|上次|刚才|昨天|[那这][家个部件首本次版款]|第[一二三四五0-9]|前者|后者|[新旧上][版款]"
+    r"|^(?:option|version|plan|draft|slide) [a-z0-9]+$"
+    "|容易|让人|(?<!音乐)(?<!演唱)(?<![社聚舞酒宴年])会(?=.)",
     re.IGNORECASE,
 )
 _EDGE_ADVERBIAL = re.compile(
@@ -48,11 +54,13 @@ _EDGE_ADVERBIAL = re.compile(
 )
 # "Don't set the deadline to Monday" refuses one change, and is no rule.
 _ALTERS = re.compile(r"改|调|设|\b(?:change|set|update|modify)\b", re.IGNORECASE)
+_POLITE = re.compile(r"^(?:(?:please|pls|plz|just)\s+|请|麻烦)+", re.IGNORECASE)
 _ME_NAMED = re.compile(f"^本人(?={ZH_PERSON}$)")
 _ME_TOO = re.compile("^(?:俺|本人)(?:们)?")
+_LISTS = ("list", "list2", "list3", "list4")
 _COUNTS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6"}
 _OF_CATEGORY = {"carrier": "carrier", "payment": "payment_method", "diet": "diet"}
-_LIKED = frozenset(("drink", "food", "transport", "seat", "activity"))
+_LIKED = frozenset(("drink", "food", "transport", "seat", "activity", "animal"))
 _SOME_YEARS = re.compile("year|岁", re.IGNORECASE)
 _WAYS = frozenset((FactKind.PREFERENCE, FactKind.CONSTRAINT))
 """Kinds for which "today" and "from now on" tell a one-off from a change."""
@@ -84,29 +92,46 @@ class ClauseReader:
         Of a reported clause only what it says of the person who said it.
         """
         clause = _ME_TOO.sub("我", _ME_NAMED.sub("我是", clause))
+        found = self._read(clause, reference, reported)
+        if found or (parts := one_by_one(reworded(clause))) == [clause]:
+            return found
+        return [as_typed(fact, clause) for part in parts for fact in self._read(part, reference, reported)]
+
+    def _read(self, clause: str, reference: datetime | None, reported: bool) -> list[FactCandidate]:
         found = list(self._relations(clause))
         for other in retold(clause):
             if self._topics.knows(other.subject.removeprefix(f"{PERSON}/").removesuffix("的")):
                 continue  # a house is nobody, though 房 is a surname
-            stated = [fact for fact in self._first_person(other.clause) if _sound_of_person(fact, other.clause)]
+            stated = [
+                fact
+                for fact in self._first_person(other.clause)
+                if _sound_of_person(fact, other.clause) or (fact.attribute == "age" and is_about_somebody(clause))
+            ]
             if stated:
                 return found + [replace(fact, subject=_whose(fact, other.subject)) for fact in stated]
         if found or reported or is_about_somebody(clause):
             return found
         return self._framed(clause, self._of_speaker(clause, reference))
 
-    def read_of(self, subject: str, clause: str) -> list[FactCandidate]:
-        """Return what a clause in the first person states, as facts of another subject."""
-        return [
-            replace(fact, subject=_whose(fact, subject))
-            for fact in self._first_person(clause)
-            if _sound_of_person(fact, clause)
-        ]
+    def read_of(self, subject: str, clause: str, *, by_pronoun: bool = False) -> list[FactCandidate]:
+        """Return what a clause in the first person states, as facts of another subject.
+
+        "She's 7" is an age where she is somebody; "version is 3" is none.
+        """
+        for worded in dict.fromkeys((clause, reworded(clause))):
+            stated = [
+                replace(as_typed(fact, clause), subject=_whose(fact, subject))
+                for fact in self._first_person(worded)
+                if (by_pronoun and fact.attribute == "age") or _sound_of_person(fact, worded)
+            ]
+            if stated:
+                return stated
+        return []
 
     def switch(self, clause: str) -> Switch | None:
         """Return the switch that a clause tells, whatever it is a switch of; None for other clauses."""
-        for pattern in switches.PATTERNS:
-            if match := pattern.match(clause):
+        for index in switches.SIEVE.worth_trying(clause):
+            if match := switches.PATTERNS[index].match(clause):
                 said = match.groupdict()
                 return Switch(match["value"], said.get("replaced") or "", said.get("sort") or "")
         return None
@@ -147,22 +172,22 @@ class ClauseReader:
 
     def _of_speaker(self, clause: str, reference: datetime | None) -> list[FactCandidate]:
         if speech_acts.is_intention(clause):
-            return list(self._plans(clause, reference)) or [
-                fact for fact in self._by_rules(clause) if fact.stance is Stance.ONE_OFF
-            ]
+            return (
+                list(self._decisions(clause))
+                or list(self._plans(clause, reference))
+                or [fact for fact in self._by_rules(clause) if fact.stance is Stance.ONE_OFF]
+            )
         plain_clause = _EDGE_ADVERBIAL.sub("", clause)
-        for found in (
-            self._named(plain_clause, reference),
-            self._switches(plain_clause, lasting=switches.lasts(clause)),
-            self._by_rules(clause),
-            self._by_rules(plain_clause) if plain_clause != clause else [],
-            list(self._decisions(plain_clause)),
-            list(self._constraints(plain_clause)) or self._orders(clause, plain_clause),
-            list(self._plans(clause, reference)),
-        ):
-            if found:
-                return found
-        return []
+        return (
+            self._named(plain_clause, reference)
+            or self._switches(plain_clause, clause)
+            or self._by_rules(clause)
+            or (self._by_rules(plain_clause) if plain_clause != clause else [])
+            or list(self._decisions(plain_clause))
+            or list(self._constraints(plain_clause))
+            or self._orders(clause, plain_clause)
+            or list(self._plans(clause, reference))
+        )
 
     def _first_person(self, clause: str) -> list[FactCandidate]:
         return self._named(clause, None) or self._by_rules(clause)
@@ -208,9 +233,10 @@ class ClauseReader:
             )
         ]
 
-    def _switches(self, clause: str, *, lasting: bool) -> list[FactCandidate]:
+    def _switches(self, clause: str, whole: str) -> list[FactCandidate]:
+        """The switch that a clause tells; `whole` is the clause with the words that tell since when."""
         switched = self.switch(clause)
-        if switched is None or (switched.sort and not lasting):
+        if switched is None or (switched.sort and not switches.lasts(whole)):
             return []
         written = tidy_thing(switched.value)
         category = category_of(written) or (category_of(switched.sort) if switched.sort else None)
@@ -234,15 +260,16 @@ class ClauseReader:
 
     def _by_rules(self, clause: str) -> list[FactCandidate]:
         if has_han(clause):
-            facts = self._first_match(_ZH_RULES, clause)
+            facts = self._first_match(_ZH_RULES, _ZH_SIEVE, clause)
             if facts:
                 return facts
             # "我allergic to 花生": Chinese only up to the pronoun.
             clause = _MIXED_ME.sub("I ", clause, count=1)
-        return self._first_match(_EN_RULES, clause) if _ENGLISH_I.search(clause) else []
+        return self._first_match(_EN_RULES, _EN_SIEVE, clause) if _ENGLISH_I.search(clause) else []
 
-    def _first_match(self, rules: tuple[FactRule, ...], clause: str) -> list[FactCandidate]:
-        for rule in rules:
+    def _first_match(self, rules: tuple[FactRule, ...], sieve: Sieve, clause: str) -> list[FactCandidate]:
+        for index in sieve.worth_trying(clause):
+            rule = rules[index]
             match = rule.pattern.match(clause)
             if match:
                 facts = list(self._of_match(rule, groups_of(match)))
@@ -253,7 +280,9 @@ class ClauseReader:
     def _of_match(self, rule: FactRule, groups: dict[str, str]) -> Iterator[FactCandidate]:
         strong = "degree" in groups or "degree2" in groups
         for value in self._values(rule, groups):
-            if rule.attribute == "employer" and value is not None and kind_of(value.value) is EntityType.PLACE:
+            if rule.known and (value is None or category_of(value.value) not in _LIKED):
+                continue
+            if rule.attribute == "employer" and value is not None and is_place(value.value):
                 continue  # "我在上海当老师" names a place, not who employs
             if value is not None:
                 # "以后都用支付宝" speaks of the way to pay, as a switch to it does.
@@ -267,8 +296,9 @@ class ClauseReader:
                     stance=rule.stance,
                     replaced=groups.get("replaced", ""),
                 )
-        if "job" in groups and (job := text_value(groups["job"])):
-            yield self.make("job", job)
+        for also in ("job", "school", "hometown"):
+            if also in groups and (value := text_value(groups[also])):
+                yield self.make(also, value)
 
     def _values(self, rule: FactRule, groups: dict[str, str]) -> Iterator[Value | None]:
         attribute = self._table[rule.attribute]
@@ -286,8 +316,8 @@ class ClauseReader:
             yield Value(count, count)
         elif "number" in groups:
             yield money(groups) if attribute.value is ValueType.MONEY else measure(attribute, groups)
-        elif not groups.keys().isdisjoint(("list", "list2", "list3")):
-            for item in things(groups.get("list") or groups.get("list2") or groups["list3"]):
+        elif not groups.keys().isdisjoint(_LISTS):
+            for item in things(next(groups[name] for name in _LISTS if name in groups)):
                 if not _SITUATIONAL.search(item):
                     liked = attribute.kind is FactKind.PREFERENCE
                     yield text_value(tidy_thing(item) if liked else item)
@@ -316,7 +346,8 @@ class ClauseReader:
         """Of "answer in Chinese from now on": an order that is to hold from now on is a rule."""
         if plain_clause == clause or speech_acts.FROM_NOW_ON.search(clause) is None:
             return []
-        return list(self._constraints(f"always {plain_clause}"))
+        order = _POLITE.sub("", plain_clause)
+        return list(self._constraints(f"请{order}" if has_han(order[:1]) else f"only {order}"))
 
     def _plans(self, clause: str, reference: datetime | None) -> Iterator[FactCandidate]:
         plan = planned(clause, reference)

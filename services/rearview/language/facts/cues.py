@@ -24,6 +24,13 @@ class Cue:
             return found
         return None if self.first_words.isdisjoint(words_of(text)) else self.en.search(text)
 
+    def first(self, text: str) -> re.Match[str] | None:
+        """Return the match that comes first in the text, of either language; None without one."""
+        chinese = self.zh.search(text) if not text.isascii() else None
+        english = None if self.first_words.isdisjoint(words_of(text)) else self.en.search(text)
+        found = [match for match in (chinese, english) if match]
+        return min(found, key=lambda match: match.start()) if found else None
+
 
 def cue(zh: str, en: str, first_words: str) -> Cue:
     """Return a cue; Chinese and English patterns apart, the latter's first words separated by blanks."""

@@ -10,6 +10,7 @@ from rearview.domain.fact import EarlierTurn, FactCandidate, FactKind, Stance
 from rearview.domain.text import EntityType
 from rearview.language.aliases import kind_of
 from rearview.language.facts.candidates import ClauseReader
+from rearview.language.facts.choices import picked
 from rearview.language.facts.clauses import sentences
 from rearview.language.facts.dates import ahead
 from rearview.language.facts.reading import Value, text_value
@@ -92,6 +93,24 @@ _QUESTIONS: tuple[tuple[re.Pattern[str], str], ...] = (
             re.IGNORECASE,
         ),
         "name",
+    ),
+    (
+        re.compile(
+            r"what do you do(?: for (?:a living|work))?\??$|what's your (?:job|profession|occupation)"
+            r"|[你您](?:是)?(?:做什么(?:工作|的)|从事什么)",
+            re.IGNORECASE,
+        ),
+        "job",
+    ),
+    (
+        re.compile(r"(?:are you|any(?:thing)?).*allerg|[你您]?(?:对什么|有(?:没有)?(?:什么)?).*过敏", re.IGNORECASE),
+        "allergy",
+    ),
+    (
+        re.compile(
+            r"where are you (?:originally )?from|[你您](?:是)?(?:哪里|哪儿)人|[你您]?老家(?:是|在)哪", re.IGNORECASE
+        ),
+        "hometown",
     ),
     (re.compile(r"how old are you|[你您](?:今年)?(?:多大|几岁)", re.IGNORECASE), "age"),
     (re.compile(r"how tall are you|[你您](?:的)?身高", re.IGNORECASE), "height"),
@@ -195,6 +214,13 @@ class Dialogue:
                 return replace(fact, replaces=earlier.value_key)
         return fact
 
+    def chosen(self, text: str) -> Iterator[FactCandidate]:
+        """What this turn picks of the options that the assistant offered last."""
+        last = self._last_words()
+        option = picked(text, last) if last else None
+        if option is not None and (value := text_value(option)) is not None:
+            yield self._reader.make("decision", value)
+
     def confirmed(self, text: str) -> Iterator[FactCandidate]:
         """What the assistant proposed last and this turn agrees to."""
         last = self._last_words()
@@ -281,6 +307,8 @@ def contrast(text: str) -> tuple[str, str, int] | None:
 
 
 def _names_something(said: str) -> bool:
+    if _NEITHER.match(said):
+        return False
     known = (
         kind_of(said) in (EntityType.PLACE, EntityType.ORGANISATION, EntityType.PRODUCT)
         or category_of(said) is not None
@@ -288,8 +316,12 @@ def _names_something(said: str) -> bool:
     return (
         known
         or all(word[:1].isupper() for word in said.split())
-        or bool(re.fullmatch("[\u4e00-\u9fff]{2,4}", said) and not _NO_ANSWER.search(said))
+        or bool(
+            re.fullmatch("(?![我你他她还在就刚可应暂目正先只])[\u4e00-\u9fff]{2,4}", said)
+            and not _NO_ANSWER.search(said)
+        )
     )
 
 
 _NO_ANSWER = re.compile("没|不|无|随便|谢|好|行|嗯|算|再|看|等|都")
+_NEITHER = re.compile(r"(?:no|nope|nah|none|nothing|never|not|yes|yeah|yep|maybe|idk|sure)\b", re.IGNORECASE)

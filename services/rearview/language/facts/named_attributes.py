@@ -17,24 +17,29 @@ from rearview.language.scripts import has_han
 
 _ZH_OF = "(?:给|用于|用来)?(?:买|购买|换|租|装)?(?:一?[台部辆个套架张双])?"
 _OWNER = (
-    r"(?P<owner>my|our|the|我们的?|咱们?的?|我的?|这个|这次)?\s*(?:(?:new|current|total|max|maximum|overall|old|整个"
-    r"|现在的|目前的|新的|这次|总)\s*)?(?:这次|每个月的?|一个月的?)?"
+    r"(?P<owner>my|our|the|我们俩?的?|咱们?俩?的?|我俩的?|我家的?|我的?|全家的?|这个|这次)?\s*(?:(?:new|current|total"
+    r"|max|maximum|overall|old|整个"
+    r"|现在的?|目前的?|新的|这次|总)\s*)?(?:这次|每个月的?|一个月的?)?"
 )
 _CHANGED_ZH = (
-    "(?:现在|已经|要|需要|都)*(?:改成|改为|改到|换成|换到|变成|变为|变更为|调到|调整为|调整到|调成|提高到|提到|提升到|提升至|增至|砍到|缩减到|压缩到|涨到|升到|降到|降低到"
+    "(?:现在|已经|要|需要|都|下个?月|下周|明年|今年|这个月|刚刚?|又|最近|终于|可能得|直接|一下子)*(?:改成|改为|改到"
+    "|换成|换到|变成|变为|变更为|调到|调整为|调整到|调成|提高到|提到|提升到|提升至|增至|砍到|缩减到|压缩到|涨到|升到"
+    "|降到|降低到"
     "|降为|减到|减少到|增加到|加到|推迟到|延期到|延到|提前到|更新为|更新成)了?"
 )
 _CHANGED_EN = (
     r"(?:(?:has been|have been|was|is|got) (?:raised|increased|cut|reduced|changed|moved|pushed(?: back)?|extended"
     r"|lowered"
-    r"|postponed|updated|bumped(?: up)?) to|(?:has |have |just )*(?:changed|increased|gone up|went up|dropped"
+    r"|postponed|updated|bumped(?: up)?) to|(?:has |have |just )*(?:jumped|shot up|climbed|changed|increased|gone up"
+    r"|went up|dropped"
     r"|gone down|went down"
     r"|moved) to|is now|are now|现在是|(?:is going|goes|will go) (?:up|down) to)"
 )
 _STATE = (
     r"(?:大概|大约|差不多|现在|目前|已经|一共|总共|就|只|到手|税[前后])+(?=[0-9一二两三四五六七八九十])"
     r"|(?:每个?月|一个月)?(?:就)?(?:要|得)?(?:去掉|花掉?|花去|交)了?(?=[0-9一二两三四五六七八九十])"
-    r"|(?:大概|大约|差不多|现在|目前|已经|一共|总共|就|只)*(?:是|为|有|定在|定为|就定|定|[:：=])|在"
+    r"|(?:大概|大约|差不多|现在|目前|已经|一共|总共|就|只|一直|基本)*(?:是|为|有|定在|定为|就定|定|[:：=])|(?:一直"
+    r"|基本|基本上)?在"
     r"|(?:is|are)(?: set at| currently| still)?"
     r"|'s|of|大概|大约|差不多"
 )
@@ -47,7 +52,7 @@ _NOT = r"(?:并|可)?不是|(?:is|are) not|isn't|aren't"
 _BUDGET = frozenset(("budget", "预算", "预算金额"))
 _VALUE = r"\s*(?P<value>\S.*)$"
 _FROM_ZH = (
-    "(?:现在|已经|要)*从(?P<replaced>[^，。改调涨降提增减换变]{1,16}?)"
+    "(?:现在|已经|要)*从(?P<replaced>(?![^，。]{1,8}(?:起|开始))[^，。改调涨降提增减换变]{1,16}?)"
     "(?:改|调|涨|降|提高|提|增加|加|减少|减|换|变|推迟|延)(?:成|到|为|至)了?"
 )
 _FROM_EN = (
@@ -61,12 +66,14 @@ _SET_EN = (
 )
 _SETS = re.compile(r"(?:[a-z' ]{0,20} )?set\s|.*(?:设为|设成|定为|定在)", re.IGNORECASE)
 _RETRACTED = (
-    r"(?:(?:之前|以前|刚才|上次)?(?:说|提)?的?)?(?:不算数?|作废|取消|不作数|不用管|不要管|无效|不再有效|忘掉|别管|撤回|当我没说)(?:了|吧|掉|啦)*"
+    r"(?:(?:之前|以前|刚才|上次)?(?:说|提)?的?)?(?:不算数?|作废|取消|不作数|不用管|不要管|无效|不再有效|忘掉|别管"
+    r"|撤回|当我没说)(?:了|吧|掉|啦)*"
     r"|(?:is|are) (?:no longer (?:valid|relevant|correct)|off|void|gone)|no longer (?:applies|holds|counts)"
     r"|(?:doesn't|does not) (?:count|matter|apply|hold)(?: anymore)?"
 )
 _RETRACT = (
-    r"(?:请|帮我|麻烦|你|就)*(?:把)?(?:当我没(?:说|提)过?|忘掉|忘了|忘记|别管|不用管|不要管|取消|撤回|删掉|删除|去掉)(?:掉)?(?:我)?(?:之前|刚才|以前|上次)?(?:说|提)?的?(?:关于)?"
+    r"(?:请|帮我|麻烦|你|就)*(?:把)?(?:当我没(?:说|提)过?|忘掉|忘了|忘记|别管|不用管|不要管|取消|撤回|删掉|删除"
+    r"|去掉)(?:掉)?(?:我)?(?:之前|刚才|以前|上次)?(?:说|提)?的?(?:关于)?"
     r"|(?:please |you can |let's |just )*(?:forget(?: about)?|never ?mind(?: about)?|disregard|ignore|scratch|drop"
     r"|cancel|delete|remove)(?: what i said about)?\s"
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from rearview.domain.text import TimeRange
+from rearview.language.facts.dates import ahead
 from rearview.language.time_expressions import find_times
 
 _BOUNDED = re.compile(
@@ -16,6 +17,12 @@ _FOUR_DIGITS = re.compile("[12][0-9]{3}")
 _PAST_VERB = re.compile(r"^(?P<i>i) (?P<verb>lived|worked|studied|owned|drove)\b", re.IGNORECASE)
 _PRESENT = {"lived": "live", "worked": "work", "studied": "study", "owned": "own", "drove": "drive"}
 _SINCE = re.compile(r"\bsince .{2,30}$|(?:自从?|从).{2,12}(?:起|开始|以来)", re.IGNORECASE)
+_STARTING = re.compile(
+    r"(?P<clause>.{4,100}?),? (?:starting|beginning|effective|as of|from) (?:(?:in|on"
+    r"|from) )?(?P<when>[a-z0-9 ]{3,24})$"
+    r"|(?P<head>[^，。]{0,12})从(?P<zh_when>[^，。]{2,8}?)(?:起|开始)(?P<rest>[^，。]{2,40})$",
+    re.IGNORECASE,
+)
 _BY_YEAR_ALONE = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -39,6 +46,25 @@ def bounded(clause: str, reference: datetime | None) -> Bounded | None:
     rest = f"{clause[: match.start()]}{clause[match.end() :]}".strip(" ,，")
     rest = _PAST_VERB.sub(lambda found: f"{found['i']} {_PRESENT[found['verb'].lower()]}", rest)
     return Bounded(rest, times[0].range)
+
+
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """A clause without the day from which on it holds, and that day's first moment."""
+
+    clause: str
+    start: datetime
+
+
+def starting(clause: str, reference: datetime | None) -> Starting | None:
+    """Return a clause that says from what day ahead on it holds, and that day; None for other clauses."""
+    match = _STARTING.match(clause) if reference else None
+    if match is None or reference is None:
+        return None
+    time = ahead(match["when"] or match["zh_when"], reference)
+    if time is None:
+        return None
+    return Starting(match["clause"] or f"{match['head']}{match['rest']}", time.range.start)
 
 
 def since(clause: str, reference: datetime | None) -> datetime | None:

@@ -8,7 +8,7 @@ from rearview.domain.text import TimeRange
 from rearview.language.facts.dates import ahead, without_time
 
 _ZH_MODAL = re.compile(
-    "(?:我们?|咱们?|俩)?(?:已经|正|都|也)*(?P<modal>打算|计划|准备|要|会|得|将|想要)(?:要)?(?P<what>.{2,40})$"
+    "(?:我们?|咱们?|俩)?(?:已经|正|都|也)*(?P<modal>打算|计划|准备|要|会|得|将|想要|约了|预约了)(?:要)?(?P<what>.{2,40})$"
 )
 _ZH_BARE = re.compile(
     "(?:我们?|咱们?)(?P<what>(?:去|飞|回|结婚|出差|参加|出发|有[一个场]*|到|搬|考|见|跟|和|开始).{0,30})$"
@@ -16,7 +16,8 @@ _ZH_BARE = re.compile(
 _ZH_EVENT = re.compile("会议|面试|考试|航班|婚礼|手术|体检|聚会|答辩|复诊")
 _CANCELLED_TRIP = re.compile(
     r"我?(?:已经)?取消了?(?P<zh>[去飞][^，。]{1,16}?)的?(?:行程|计划|机票|旅行)|(?:i|we)(?:'ve"
-    r"| have)? cancell?ed (?:my|our|the) (?P<en>(?:trip|flight) to .{2,30})$",
+    r"| have)?(?: had to)? (?:cancel(?:l?ed)?|call(?:ed)? off|scrap(?:ped)?) (?:my|our|the) (?P<en>(?:trip|flight"
+    r"|holiday|vacation|move|visit) to .{2,30})$",
     re.IGNORECASE,
 )
 _ZH_CUE = re.compile("我|咱")
@@ -26,7 +27,8 @@ _FIRM = frozenset(("打算", "计划", "准备"))
 _EN_PLANNED = re.compile(
     r"(?:i'm|i am|we're|we are) (?P<doing>going to (?-i:[A-Z]).{1,60})$"
     r"|(?:i'm|i am|we're|we are) (?:going to|planning to|about to) (?P<what>[a-z].{1,60})$"
-    r"|(?:i|we) (?:plan|intend) to (?P<what2>[a-z].{1,60})$",
+    r"|(?:i|we) (?:plan|intend) to (?P<what2>[a-z].{1,60})$"
+    r"|(?:i'm|i am|we're|we are) planning (?:on )?(?P<doing2>[a-z]+ing .{2,60})$",
     re.IGNORECASE,
 )
 _EN_DATED = re.compile(
@@ -50,7 +52,8 @@ _EN_SCHEDULED = re.compile(
     re.IGNORECASE,
 )
 _ZH_SCHEDULED = re.compile(
-    "(?:我们?的?)?(?P<what>(?:[\u4e00-\u9fff]{0,4})(?:会议|面试|考试|航班|婚礼|手术|体检|聚会|答辩|复诊))(?:是|定|安排|改|推迟|提前)*(?:在|到|于)?了?$"
+    "(?:我们?的?)?(?P<what>(?:[\u4e00-\u9fff]{0,4})(?:会议|面试|考试|航班|婚礼|手术|体检|聚会|答辩|复诊))(?:是|定"
+    "|安排|改|推迟|提前)*(?:在|到|于)?了?$"
 )
 _EN_CANCELLED = re.compile(
     r"(?:i'm|i am|we're|we are) (?:not|no longer) (?P<doing>(?:going|moving|flying|visiting|travelling|traveling"
@@ -60,9 +63,12 @@ _EN_CANCELLED = re.compile(
 )
 _NO_PLAN = re.compile(
     r"^(?:keep |try |make it|go (?:to bed|home|out for)|be (?:[0-9]|honest|late|fine|ok)|say|need|tell you|assume"
-    r"|guess|kill|die|cry|go crazy|是|说|好|死|疯|知道|谢|感谢|请|问|求)",
+    r"|guess|kill|die|cry|go crazy|是|说|好|死|疯|知道|谢|感谢|请|问|求|考虑|到$)",
     re.IGNORECASE,
 )
+# What is left of "on Friday at 3".
+_AT_HOUR = re.compile(r" at (?:[0-9]{1,2}(?::[0-9]{2})? ?(?:am|pm|o'clock)?|noon)$", re.IGNORECASE)
+_HAPPENED = re.compile("[^，。]{1,3}了(?=.)")
 _NOT_DOING = frozenset(
     (
         "looking",
@@ -159,7 +165,7 @@ def base_form(doing: str) -> str:
 
 def _english(match: re.Match[str], reference: datetime | None) -> Plan | None:
     groups = match.groupdict()
-    doing = groups.get("doing")
+    doing = groups.get("doing") or groups.get("doing2")
     what = doing or groups.get("what") or groups.get("what2") or ""
     if _NO_PLAN.match(what) or (doing and what.split(" ")[0].lower() in _NOT_DOING - {"having"}):
         return None
@@ -172,7 +178,7 @@ def _english(match: re.Match[str], reference: datetime | None) -> Plan | None:
         return (
             Plan(what, base_form(what), None) if match.re is _EN_PLANNED or "plan on" in match.group().lower() else None
         )
-    what = without_time(what, time)
+    what = _AT_HOUR.sub("", without_time(what, time))
     return Plan(what, base_form(what) if doing else what, time.range) if what else None
 
 
@@ -185,6 +191,8 @@ def _chinese(clause: str, reference: datetime | None) -> Plan | None:
     if match is None:
         return None
     modal = match.groupdict().get("modal")
+    if modal is None and _HAPPENED.match(match["what"]):
+        return None  # "今年考上了浙大" tells what was
     if time is None and modal not in _FIRM:
         return None
     what = _ZH_TAIL.sub("", match["what"]).strip()

@@ -18,13 +18,16 @@ PLACEHOLDER = re.compile(r"\[[A-Z_]{2,20}(?:_[0-9]{1,4})?\]")
 
 _ABOUT = (
     r"(?:大概|大约|差不多|约|每个?月|每年|一个月|一年|一共|总共|只有|就"
-    r"|about |around |roughly |approximately |only |just |still )*"
+    r"|about |around |roughly |approximately |only |just |still |like |somewhere around |approx\.? |maybe |~)*"
 )
 _AFTER = (
-    r"(?:左右|上下|以内|吧|了|啦|哦|呢|的|啊|呀)*"
-    r"(?: (?:or so|now|total|in total|at most|max|at the moment|tops))?"
-    r"(?:\s?(?:per|a|an|each|every|/|每|一)\s?(?:month|year|week|day|annum|月|年|个月)| (?:monthly|annually|yearly))?"
-    r"(?: for (?:the|this|my) [a-z ]{1,30})?"
+    r"(?:左右|上下|以内|出头|吧|了|啦|哦|呢|的|啊|呀)*"
+    r"(?: (?:or so|now|total|in total|at most|max|at the moment|tops|ish|all in|altogether))?"
+    r"(?:\s?(?:per|a|an|each|every|/|每|一)\s?(?:month|year|week|day|annum|mo|yr|wk|person|head|night|月|年|个月|个人"
+    r"|人)| (?:monthly|annually|yearly))?"
+    r"(?: (?:before|after) tax(?:es)?| gross| net| plus .{2,30}| including .{2,30}| max| tops| all in)?"
+    r"(?:,? (?:in|since|last|this) [a-z0-9 ]{3,20})?"
+    r"(?: for (?:(?:the|this|my) [a-z ]{1,30}|two|three|four|us|both of us|the two of us))?"
 )
 _MONEY = re.compile(rf"{_ABOUT}{MONEY}{_AFTER}\s*$", re.IGNORECASE)
 _NAME = re.compile(rf"(?:{NAME_EN}|{NAME_ZH}|[\u4e00-\u9fff·]{{2,8}})\s*$")
@@ -46,6 +49,8 @@ _COMMENT = re.compile(
 )
 _TRAILING_DE = re.compile("(?<=..)的$")
 _MAX_TEXT_WORDS = 6
+# "我手机号是联通的" tells no number.
+_SHAPES = {"phone": re.compile("[0-9].*[0-9].*[0-9].*[0-9].*[0-9]"), "email": re.compile("@|\\bat\\b")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,8 @@ def read_value(attribute: Attribute, written: str, reference: datetime | None) -
         return Value(time.day, time.day) if time and _mostly_time(said, time.end - time.start) else None
     if attribute.value is ValueType.NAME:
         return text_value(said) if _NAME.match(said) else None
+    if (shape := _SHAPES.get(attribute.name)) and shape.search(said) is None:
+        return None
     if _NO_TEXT.match(said) or _COMMENT.match(said) or said.count(" ") >= _MAX_TEXT_WORDS:
         return None
     return text_value(_TRAILING_DE.sub("", said))

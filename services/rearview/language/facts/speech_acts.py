@@ -13,19 +13,24 @@ _QUOTED = re.compile(
 )
 
 _SARCASM = cue(
-    r"才怪|（反话）|\(反话\)|反讽|说反话|骗你的|开玩笑的?(?:啦|哈|呢|吧)?(?:[。！!~]|$)|逗你的|我信你个鬼|🙄|(?:^|\s)/s\s*$",
+    r"才怪|（反话）|\(反话\)|反讽|说反话|骗你的|开玩笑的?(?:啦|哈|呢|吧)?(?:[。！!~]|$)|逗你的|我信你个鬼|🙄|(?:^"
+    r"|\s)/s\s*$",
     r"(?:^|\s)/s(?:\s|[.!]|$)|\byeah,? right\b|\bsaid no ?(?:one|body)\b|\bjust kidding\b|\bj/?k\b|\bnot really[.!]*$"
-    r"|\b(?:psych|as if)[.!]*$|[.!,] not!+\s*$",
+    r"|\b(?:psych|as if)[.!]*$|[.!,] not[.!]+\s*$",
     "s right said kidding jk j not psych as",
 )
 _SNEER = re.compile("呵呵|可真(?:爱|喜欢)|真是太爱")
 _OTHERS_WORDS = cue(
-    r"翻译|译成|改写|润色|造句|这句话|这段话|下面(?:的|这)(?:话|句|文)|念一?遍|角色扮演|假装你|你扮演"
-    r"|写(?:一|个|首|篇)[^，。]{0,12}(?:故事|小说|对话|剧本|歌词|诗)",
+    r"(?<![是做当名位个口笔])翻译(?!官|公司|工作|专业)|译成|改写|润色|造句|这句话|这段话|下面(?:的|这)(?:话|句|文)|念一?遍"
+    r"|角色扮演|假装你|你扮演",
     r"\b(?:translate|rewrite|rephrase|paraphrase|proofread|summari[sz]e (?:this|the following)|role-?play"
-    r"|how do (?:you|i) say|correct (?:this|the) sentence"
-    r"|write (?:a|an|me) [a-z ]{0,20}(?:story|poem|dialogue|script|email))\b",
-    "translate rewrite rephrase paraphrase proofread summarise summarize role roleplay how correct write",
+    r"|correct (?:this|the) sentence)\b",
+    "translate rewrite rephrase paraphrase proofread summarise summarize role roleplay correct",
+)
+_COMMISSION = cue(
+    r"写(?:一|个|首|篇)[^，。]{0,12}(?:故事|小说|对话|剧本|歌词|诗)",
+    r"\b(?:how do (?:you|i) say|write (?:a|an|me) [a-z ]{0,20}(?:story|poem|dialogue|script|email))\b",
+    "how write",
 )
 
 _UNREAL = cue(
@@ -40,7 +45,8 @@ _UNREAL = cue(
 )
 _DOUBTED = cue(
     "可能|也许|或许",
-    r"\b(?:would|could|might|may(?= (?:be|have|move|go|buy|switch|need))|maybe|perhaps|possibly|i'd(?! rather)|we'd"
+    r"\b(?:would|could|might|may(?= (?:be|have|move|go|buy|switch|need))|maybe|perhaps|possibly|i'd(?! (?:rather|say"
+    r"|call|describe|consider))|we'd"
     r"|wouldn't)\b",
     "would could might may maybe perhaps possibly d wouldn",
 )
@@ -50,9 +56,10 @@ _EXAMPLE = cue(
     "example instance e such say",
 )
 _PAST = cue(
-    "(?<![日号点月年周一二三四五六天])以前|曾经|当年|(?:我|^)原来|(?:我|^)本来|小时候|年轻时|读书时|差点|差一点|那时候?|的时候|上学时|在职时",
+    "(?<![日号点月年周一二三四五六天])以前|曾经|当年|(?:我|^)原来|(?:我|^)本来|小时候|年轻时|读书时|差点|差一点"
+    "|那时候?|的时候(?!.{0,4}(?:别|不要|请|麻烦|记得|千万|务必|必须|一律|尽量|一定))|上学时|在职时",
     r"\b(?:used to|when i (?:was|lived|worked|had|studied)|as a (?:kid|child|teenager)|in my (?:childhood|youth)"
-    r"|back then|almost|nearly"
+    r"|back then|(?<!for )(?<!been )(?:almost|nearly)"
     r"|once upon|formerly|previously)\b",
     "used when as in back almost nearly once formerly previously",
 )
@@ -70,23 +77,29 @@ _REPORTERS = (
 )
 _REPORTED = cue(
     rf"(?:{_REPORTERS})(?:们|总|也|就|都|曾|刚才?)*(?:跟我|和我|对我)?(?:说|告诉|表示|问|觉得|认为|写|唱|提到)"
-    r"|(?<!老实)(?<!我)(?<!跟你)(?<!实话)(?<!来)(?<!再)(?<!是)(?<!这么)(?<!听我)说(?:[她他我])|写道|写着|唱着|唱道|听说|据说",
-    r"\b(?!i\b|we\b)[a-z]+(?:'s)? (?:said|says|saying|told|tells|asked|asks|claims|claimed|thinks|wrote|writes|goes"
+    r"|(?<!老实)(?<!话)(?<!我)(?<!跟你)(?<!实话)(?<!来)(?<!再)(?<!是)(?<!这么)(?<!听我)说(?:[她他我])|写道|写着|唱着|唱道"
+    r"|听说|据说",
+    r"\b(?!i\b|we\b)[a-z]+(?:'s)? (?:said|says|saying|told|tells|asked|asks|claims|claimed|thinks|wrote|writes"
+    r"|goes(?! (?:up|down|by|to|on|off|well))"
     r"|mentioned"
-    r"|insists|believes|shouted|sings|sang)\b|\baccording to\b|\bquote\b",
+    r"|insists|believes|shouted|sings|sang)\b|\baccording to\b|\bquote[,:]|\bi quote\b",
     "said says saying told tells asked asks claims claimed thinks wrote writes goes mentioned insists believes shouted"
     " sings sang"
     " according quote",
 )
 
 _ENDS_ASKING = re.compile('[?？]\\s*[)）"”]*\\s*$|[吗呢么嘛][\\s。!！~.]*$|来着[\\s。.]*$')
+# "我吃素嘛" asks nothing; "你吃素嘛" does.
+_SOFT = re.compile("[呢嘛][\\s。!！~.]*$")
 _ZH_ASKS = re.compile(
-    "什么(?!的[^，。]*不)|怎么|为什么|为啥|多少|哪[里儿个天些家种位款]|几[点号个](?!月)|谁|是不是|有没有|能不能|会不会|要不要|够不够|好不好|可不可以|行不行|是否|还是.{1,12}呢"
+    "什么(?!的[^，。]*不)|怎么|为什么|为啥|多少|哪[里儿个天些家种位款]|几[点号个](?!月)|谁|是不是|有没有|能不能"
+    "|会不会|要不要|够不够|好不好|可不可以|行不行|是否|还是.{1,12}呢|好还是.{1,14}好"
 )
 _EN_ASKS = re.compile(
     r"^(?:(?:so|and|but|well|hey|ok|okay|hi)[, ]+)*(?:what|when|where|who|whom|whose|why|how|which|is|are|was|were|am"
     r"|does|did|has(?! to\b)|had"
-    r"|can(?!'t (?:stand|bear)\b)|could|will|would|should|may|might|shall|do(?= (?:you|i|we|they|my|the))"
+    r"|can(?!'t (?:stand|bear|eat|do|handle|drink|have|tolerate)\b)|could|will|would|should|may|might|shall"
+    r"|do(?= (?:you|i|we|they|my|the))"
     r"|have(?= (?:you|i|we|they)))\b",
     re.IGNORECASE,
 )
@@ -95,8 +108,11 @@ _EN_ASKS = re.compile(
 _ASKS_ON = re.compile(
     r"(?P<stated>.+)[,，]\s*(?:(?:and|so|but) )?(?:(?:(?:what|where|which|how|who|when|why)\b(?! about\b)"
     r"|(?:can|could|would|will) you\b|(?:can|should|could) i\b|(?:is|are) there\b|is it (?:ok|okay|safe)\b"
-    r"|any (?:ideas?|tips|suggestions?|recommendations?)\b)"
-    r"|(?!.*(?:记得|知道|猜|对[吗吧]|是[吗吧]|没错|我(?:喜欢|是|叫|住|对|有)))[^,，]*(?:什么|(?:能|可以|有).*(?:推荐|帮|建议|介绍)|怎么|哪[里儿个些家款]|多少|为什么)).*$",
+    r"|any (?:ideas?|tips|suggestions?|recommendations?)\b|(?:will|does|would|should) (?:it|that|this|they)\b"
+    r"|do i (?:need|have)\b)"
+    r"|(?!.*(?:记得|知道|猜|对[吗吧]|是[吗吧]|没错|我(?:喜欢|是|叫|住|对|有)))[^,，]*(?:"
+    r"(?:能|会|有|够|适合|需要|用|该)(?![这那就])[^,，]{1,12}[吗么]|可以(?![这那])[^,，]{2,12}[吗么]|够吗"
+    r"|什么|(?:能|可以|有).*(?:推荐|帮|建议|介绍)|怎么|哪[里儿个些家款]|多少|为什么)).*$",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -127,9 +143,23 @@ def is_not_meant(text: str) -> bool:
     return _SARCASM.search(text) is not None or _OTHERS_WORDS.search(text) is not None
 
 
+def commissions_from(text: str) -> int | None:
+    """Return where a turn asks for words to be made ("write me a story"), None where it does not."""
+    found = _COMMISSION.first(text)
+    return found.start() if found else None
+
+
 def is_unreal(sentence: str) -> bool:
     """Whether a sentence supposes, wishes or sneers instead of stating."""
     return _UNREAL.search(sentence) is not None or (not sentence.isascii() and _SNEER.search(sentence) is not None)
+
+
+def supposes_from(sentence: str) -> int | None:
+    """Return where a sentence begins to suppose, wish or sneer; None where it does not."""
+    if not sentence.isascii() and _SNEER.search(sentence):
+        return 0
+    found = _UNREAL.first(sentence)
+    return found.start() if found else None
 
 
 def is_doubted(clause: str) -> bool:
@@ -139,7 +169,10 @@ def is_doubted(clause: str) -> bool:
 
 def asks(sentence: str) -> bool:
     """Whether a sentence as a whole asks."""
-    return _ENDS_ASKING.search(sentence) is not None
+    if _ENDS_ASKING.search(sentence) is None:
+        return False
+    soft = _SOFT.search(sentence) is not None and "我" in sentence
+    return not soft or "你" in sentence or "您" in sentence or _ZH_ASKS.search(sentence) is not None
 
 
 def clause_asks(clause: str) -> bool:
@@ -151,6 +184,11 @@ def stated_before_asking(sentence: str) -> str:
     """Return what an asking sentence states before it comes to its question, empty where it only asks."""
     match = _ASKS_ON.match(sentence)
     return match["stated"] if match and not asks(match["stated"]) else ""
+
+
+def report(sentence: str) -> re.Match[str] | None:
+    """Return the words by which a sentence tells what somebody else said, None where it does not."""
+    return _REPORTED.first(sentence)
 
 
 def is_reported(sentence: str) -> bool:

@@ -6,6 +6,7 @@ What it is a change of, follows from the sort of thing that the new value is, or
 import re
 
 from rearview.language.facts import speech_acts
+from rearview.language.facts.sieve import Sieve
 from rearview.language.facts.statement import ZH_SELF, ZH_TAIL
 from rearview.language.facts.values import sort_words
 
@@ -49,11 +50,13 @@ PATTERNS: tuple[re.Pattern[str], ...] = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"(?:please )?(?:i(?:'ve| have)?(?: just| recently)? switched"
+        rf"(?:please )?(?:i(?:'ve| have)?(?: just| recently)? (?:switched|swapped)"
         rf"|switch(?: me)?) (?:over )?to {_EN_NEW}{_EN_TAIL}$",
         re.IGNORECASE,
     ),
 )
+
+SIEVE = Sieve(PATTERNS)
 
 _LASTING = re.compile(
     f"{speech_acts.FROM_NOW_ON.zh.pattern}|一律|每天|平时|都|全|统统|现在|已经|{speech_acts.FROM_NOW_ON.en.pattern}"

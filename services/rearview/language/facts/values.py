@@ -4,17 +4,19 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from rearview.language.aliases import canonical, kind_of, normalised
+from rearview.domain.text import EntityType
+from rearview.language.aliases import canonical, common_words, kind_of, normalised
 from rearview.language.data_files import load_yaml
 
 MAX_VALUE_CHARACTERS = 60
 _ARTICLE = re.compile(
-    r"^(?:a (?:little bit of|little|bit of|lot of)|an?(?: (?:brand )?(?:new|used))?|(?:brand )?(?-i:new(?= [a-z]))|the"
+    r"^(?:a (?:little bit of|little|bit of|lot of)|an?(?: (?:brand )?(?:new|used))?"
+    r"|(?:brand )?(?-i:new(?= [a-z])(?! (?:york|delhi|zealand|orleans|jersey|england|mexico|hampshire)))|the"
     r"|some|fluent|my|our)\s+",
     re.IGNORECASE,
 )
 _SOME = re.compile(r"^(?:a (?:little bit of|little|bit of|lot of)|some|fluent)\s+", re.IGNORECASE)
-_ZH_VERB = re.compile("^(?:去|坐|用)?(?:[吃喝看听玩用坐])(?=..|[茶酒水鱼辣虾书])")
+_ZH_VERB = re.compile("^(?:去|坐|用)?(?:[吃喝看听玩用坐住])(?=..|[茶酒水鱼辣虾书肉面糖姜葱蒜奶蛋蟹藕鸭鹅])")
 _EN_VERB = re.compile(
     r"^(?:to )?(?:drink(?:ing)?|eat(?:ing)?|watch(?:ing)?|listen(?:ing)? to|play(?:ing)?|having|tak(?:e|ing)|us(?:e"
     r"|ing))"
@@ -25,8 +27,10 @@ _ZH_PARTICLE = re.compile("(?:了|啊|呢|吧|啦|哦|呀)+$")
 _LIST = re.compile(r"\s*(?:、|，|,\s*and\s|,|和|跟|以及|还有|\sand\s|\s&\s)\s*")
 # After a comma (or "and") a clause of its own begins with who or what it is about; a thing of a list does not.
 _OWN_CLAUSE = re.compile(
-    r"(?:\s*[,，;；]\s*(?:and\s|so\s|but\s)?|\sand\s)\s*(?:my|i|it|its|they|he|she|we|you|this|that|which|who|because|since|as|so"
-    r"|please|even|but|especially|if|when|whenever|there)\b.*|\s*[,，;；]\s*(?:我|它|他|她|会|喉咙|一[吃喝碰闻]|所以|因为|请).*",
+    r"(?:\s*[,，;；]\s*(?:and\s|so\s|but\s)?|\sand\s)\s*(?:my|i|it|its|they|he|she|we|you|this|that|which|who|because"
+    r"|since|as|so"
+    r"|please|even|but|especially|if|when|whenever|there)\b.*|\s*[,，;；]\s*(?:我|它|他|她|会|喉咙|一[吃喝碰闻]|所以"
+    r"|因为|请).*",
     re.IGNORECASE | re.DOTALL,
 )
 _MAX_ITEM_CHARACTERS, _MAX_ITEM_BLANKS = 24, 2
@@ -62,6 +66,28 @@ def value_key(value: str) -> str:
 def category_of(value: str) -> str | None:
     """Return the sort of thing a common value is (`drink`, `seat`), None for others."""
     return _categories().get(value_key(value))
+
+
+def words_of_category(category: str) -> tuple[str, ...]:
+    """Every word for a sort of common values (`language`), the longest first."""
+    words = {normalised(str(name)) for names in load_yaml("fact_values.yaml")[category] for name in names}
+    return tuple(sorted(words, key=lambda word: (-len(word), word)))
+
+
+def is_place(name: str) -> bool:
+    """Whether a name is a known one of a place."""
+    return kind_of(name) is EntityType.PLACE or normalised(name).removesuffix("市") in _regions()
+
+
+@lru_cache(maxsize=1)
+def _regions() -> frozenset[str]:
+    return frozenset(load_yaml("fact_words.yaml")["regions_zh"])
+
+
+def place_names() -> tuple[str, ...]:
+    """Every known name of a place, in small letters, the longest first; those that are words as well are none."""
+    names = {normalised(str(name)) for line in load_yaml("aliases.yaml")["places"] for name in line} - common_words()
+    return tuple(sorted(names, key=lambda name: (-len(name), name)))
 
 
 def sort_words() -> tuple[str, ...]:
