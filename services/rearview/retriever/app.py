@@ -34,6 +34,7 @@ from rearview.language.keyword_hashes import KeywordHashes
 from rearview.language.pii import PatternRedactor
 from rearview.language.query_reader import LanguageQueryReader
 from rearview.language.signals import turn_signals
+from rearview.language.warm_up import warm_up_queries
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.recall_store import IndexRecall
 from rearview.ports.reranker import Reranker
@@ -131,6 +132,8 @@ async def run_retriever(
             reranker = MeasuredReranker(reranker, reranking)
             stack.push_async_callback(reranker.close)
         cold = await stack.enter_async_context(open_cold(config, reading, clock))
+        reader, hasher = LanguageQueryReader(), KeywordHashes()
+        await asyncio.to_thread(warm_up_queries, reader, hasher, clock.now())
         traces = PostgresRecallTraceStore(reading)
         recorder = await stack.enter_async_context(
             BackgroundRecorder(
@@ -149,7 +152,7 @@ async def run_retriever(
             )
         )
         use_cases = _use_cases(
-            config, clock, recalling, reading, redis, traces, recorder, reranker, sampler, cold, copies
+            config, clock, recalling, reading, redis, traces, recorder, reranker, sampler, cold, copies, reader, hasher
         )
 
         def register(server: grpc.aio.Server) -> Sequence[str]:
@@ -208,8 +211,9 @@ def _use_cases(
     sampler: IndexSampler,
     cold: Cold,
     copies: AskedCopies,
+    reader: LanguageQueryReader,
+    hasher: KeywordHashes,
 ) -> UseCases:
-    reader = LanguageQueryReader()
     recent_turns = LoggedRecentTurns(
         RedisWorkingMemory(redis, clock),
         PostgresSessionTail(reading),
@@ -225,7 +229,7 @@ def _use_cases(
             store=store,
             working_memory=recent_turns,
             reader=reader,
-            hasher=KeywordHashes(),
+            hasher=hasher,
             redactor=PatternRedactor(),
             policies=RememberedPolicies(PostgresPolicyStore(reading)),
             recorder=recorder,

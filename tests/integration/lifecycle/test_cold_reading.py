@@ -12,12 +12,8 @@ import pytest
 from rearview.adapters.cold.cold_reader import ColdReader
 from rearview.adapters.cold.read_ahead import REQUEST_BYTES
 from rearview.adapters.cold.segment_files import SegmentFiles
-from rearview.adapters.cold.segment_format import (
-    BLOCK_MEMORIES,
-    STRETCH_BYTES,
-    EncodedSegment,
-    encode_segment,
-)
+from rearview.adapters.cold.segment_format import EncodedSegment, encode_segment
+from rearview.adapters.cold.segment_index import BLOCK_MEMORIES, STRETCH_BYTES
 from rearview.adapters.s3.objects import S3Objects
 from rearview.domain.cold import ColdMemory, ColdPointer, ColdQuestion, Segment
 from rearview.domain.errors import Unavailable

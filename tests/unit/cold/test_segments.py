@@ -1,5 +1,6 @@
 """Segments: every bit comes back, damage is noticed, and a search finds what a search over everything finds."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
@@ -7,17 +8,13 @@ from uuid import UUID
 import numpy as np
 import pytest
 
+from rearview.adapters.cold.payload_block import PayloadBlock
 from rearview.adapters.cold.segment_files import SegmentFiles
-from rearview.adapters.cold.segment_format import (
-    STRETCH_BYTES,
-    PayloadBlock,
-    SegmentDamaged,
-    SegmentIndex,
-    decode_segment,
-    encode_segment,
-)
+from rearview.adapters.cold.segment_format import decode_segment, encode_segment
+from rearview.adapters.cold.segment_index import STRETCH_BYTES, SegmentIndex
+from rearview.adapters.cold.segment_layout import SegmentDamaged
 from rearview.adapters.cold.segment_search import ENTITY, KEYWORD, TIME, VECTOR, SegmentSearch
-from rearview.domain.cold import ColdHits, ColdQuestion, Segment
+from rearview.domain.cold import ColdHits, ColdMemory, ColdQuestion, Segment
 from rearview.domain.stored_vector import stored_vector
 from tests.support.cold_segments import DIMENSION, START, cold_memories
 
@@ -31,22 +28,27 @@ def found(hits: ColdHits, route: int = 15) -> list[int]:
     return [(int.from_bytes(one.tobytes()) - 1) // 100 for one in hits.unit_ids[hits.routes & route != 0]]
 
 
+def told(memories: Sequence[ColdMemory]) -> list[object]:
+    """Return all that memories say, so that it can be compared."""
+    return [
+        (
+            *(memory.memory_id, memory.content, memory.metadata, memory.entities),
+            [
+                (
+                    *(unit.unit_id, unit.occurred_at, unit.speaker, unit.flags, unit.type),
+                    *(unit.embedding.tobytes(), unit.terms.tobytes(), unit.weights.tobytes()),
+                )
+                for unit in memory.units
+            ],
+        )
+        for memory in memories
+    ]
+
+
 @pytest.mark.parametrize(("count", "units"), [(1, 1), (31, 1), (33, 3), (100, 2), (2, 0)])
 def test_every_bit_comes_back(count: int, units: int) -> None:
     written = cold_memories(count, units=units)
-    encoded = encode_segment(written, DIMENSION)
-    read = decode_segment(encoded.data)
-    assert [(m.memory_id, m.content, m.metadata, m.entities) for m in read] == [
-        (m.memory_id, m.content, m.metadata, m.entities) for m in written
-    ]
-    for before, after in zip(written, read, strict=True):
-        for was, now in zip(before.units, after.units, strict=True):
-            assert (was.unit_id, was.occurred_at, was.speaker, was.flags, was.type) == (
-                *(now.unit_id, now.occurred_at, now.speaker, now.flags, now.type),
-            )
-            assert was.embedding.tobytes() == now.embedding.tobytes()
-            assert was.terms.tobytes() == now.terms.tobytes()
-            assert was.weights.tobytes() == now.weights.tobytes()
+    assert told(decode_segment(encode_segment(written, DIMENSION).data)) == told(written)
 
 
 def test_the_same_memories_never_make_the_same_object() -> None:
@@ -207,15 +209,34 @@ def test_stretches_are_runs_of_blocks_that_leave_nothing_out(sizes: list[int]) -
     assert all(size <= STRETCH_BYTES or size in sizes for _, size in runs)
 
 
-def test_a_wrong_byte_is_told_as_damage_if_at_all() -> None:
-    written = cold_memories(32)
+@pytest.mark.parametrize("units", [1, 3])
+def test_a_wrong_bit_anywhere_is_told_or_changes_nothing(units: int) -> None:
+    written = cold_memories(40, units=units)
     encoded = encode_segment(written, DIMENSION)
-    block = encoded.data[encoded.index_bytes :]
+    right = told(written)
+    noticed = 0
     random = np.random.default_rng(11)
-    for at in random.integers(0, 600, 60).tolist():
-        broken = bytearray(block)
-        broken[at] ^= 255
+    for at in random.integers(0, len(encoded.data), 400).tolist():
+        broken = bytearray(encoded.data)
+        broken[at] ^= 1 << int(random.integers(8))
         try:
-            PayloadBlock(bytes(broken)).content(3)
+            assert told(decode_segment(bytes(broken))) == right
         except SegmentDamaged:
-            continue
+            noticed += 1
+    # Between header and columns there are a few bytes that say nothing.
+    assert noticed > 390
+
+
+@pytest.mark.parametrize("keep", [0, 3, 11, 12, 100])
+def test_a_block_that_ends_too_soon_is_told(keep: int) -> None:
+    encoded = encode_segment(cold_memories(32), DIMENSION)
+    with pytest.raises(SegmentDamaged):
+        PayloadBlock(encoded.data[encoded.index_bytes :][:keep])
+
+
+def test_a_block_is_not_asked_for_the_memory_of_another() -> None:
+    encoded = encode_segment(cold_memories(40), DIMENSION)
+    last = PayloadBlock(encoded.data[encoded.block_offsets[1] :])
+    assert last.content(39).content
+    with pytest.raises(SegmentDamaged):
+        last.content(20)

@@ -5,9 +5,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, Self
 from uuid import UUID
 
+from rearview.adapters.cold.payload_block import PayloadBlock
 from rearview.adapters.cold.read_ahead import ReadAhead
 from rearview.adapters.cold.segment_files import SegmentFiles
-from rearview.adapters.cold.segment_format import PayloadBlock, SegmentDamaged, SegmentIndex, units_of
+from rearview.adapters.cold.segment_format import units_of
+from rearview.adapters.cold.segment_index import SegmentIndex
+from rearview.adapters.cold.segment_layout import SegmentDamaged
 from rearview.adapters.cold.segment_search import SegmentSearch
 from rearview.domain.cold import ColdContent, ColdPointer, ColdQuestion, Segment
 from rearview.domain.errors import NotFound, Unavailable

@@ -6,7 +6,7 @@ from itertools import pairwise
 from weakref import WeakSet
 
 from rearview.adapters.cold.segment_files import SegmentFiles
-from rearview.adapters.cold.segment_format import SegmentIndex
+from rearview.adapters.cold.segment_index import SegmentIndex
 from rearview.domain.cold import Segment
 from rearview.domain.errors import RearviewError
 from rearview.ports.cold_store import ColdObjects

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
-from rearview.adapters.cold.segment_format import PayloadBlock, SegmentIndex
+from rearview.adapters.cold.payload_block import PayloadBlock
+from rearview.adapters.cold.segment_index import SegmentIndex
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ import numkong
 import numpy as np
 from numpy.typing import NDArray
 
-from rearview.adapters.cold.segment_format import SegmentIndex, microseconds
+from rearview.adapters.cold.segment_index import SegmentIndex, microseconds
 from rearview.domain.cold import NO_HITS, ColdHits, ColdQuestion, Segment
 from rearview.domain.search_unit import UnitFlag
 from rearview.domain.stored_vector import coded, decoded

@@ -6,7 +6,9 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 from uuid import UUID
 
-from rearview.adapters.cold.segment_format import SegmentDamaged, SegmentIndex, decode_segment, encode_segment
+from rearview.adapters.cold.segment_format import decode_segment, encode_segment
+from rearview.adapters.cold.segment_index import SegmentIndex
+from rearview.adapters.cold.segment_layout import SegmentDamaged
 from rearview.domain.cold import ColdMemory, Segment
 from rearview.domain.errors import NotFound, Unavailable
 from rearview.domain.ids import new_id
@@ -14,6 +16,7 @@ from rearview.ports.cold_store import ColdObjects, ObjectVersion
 from rearview.ports.tiering import ColdBatch
 
 _MOST_ORPHANS = 10_000
+_SUFFIX = ".segment"
 
 
 class ObjectSegmentStore:
@@ -28,7 +31,7 @@ class ObjectSegmentStore:
         digest = hashlib.sha256(encoded.data).digest()
         segment = Segment(
             segment_id=new_id(),
-            object_key=f"{_folder(tenant_id, namespace_id)}{digest.hex()}.segment",
+            object_key=f"{_folder(tenant_id, namespace_id)}{digest.hex()}{_SUFFIX}",
             generation=batch.generation,
             memories=encoded.memories,
             units=encoded.units,
@@ -56,7 +59,8 @@ class ObjectSegmentStore:
     async def read(self, segment: Segment) -> list[ColdMemory]:
         """Return all memories of a segment; see `SegmentStore.read`."""
         try:
-            return await asyncio.to_thread(decode_segment, await self._objects.get(segment.object_key))
+            data = await self._objects.get(segment.object_key)
+            return await asyncio.to_thread(_whole, data, segment.object_key)
         except (NotFound, SegmentDamaged) as error:
             raise Unavailable("a cold segment cannot be read", dependency="object_storage") from error
 
@@ -93,3 +97,10 @@ class ObjectSegmentStore:
 
 def _folder(tenant_id: UUID, namespace_id: UUID) -> str:
     return f"{tenant_id}/{namespace_id}/"
+
+
+def _whole(data: bytes, key: str) -> list[ColdMemory]:
+    """Return the memories of a segment that is what its key says. Raises: SegmentDamaged."""
+    if hashlib.sha256(data).hexdigest() != key.rpartition("/")[2].removesuffix(_SUFFIX):
+        raise SegmentDamaged("a segment is not what was written under its key")
+    return decode_segment(data)
