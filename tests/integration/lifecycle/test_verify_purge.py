@@ -16,12 +16,16 @@ from rearview.adapters.cold.segment_store import ObjectSegmentStore
 from rearview.adapters.postgres.erasure_check import PostgresErasureCheck
 from rearview.adapters.postgres.tiering import PostgresTiering
 from rearview.adapters.redis.access_counter import RedisAccessCounter
+from rearview.adapters.redis.answer_cache import RedisAnswerCache
+from rearview.adapters.redis.connection import RedisConnection
 from rearview.adapters.redis.erasure import RedisErasure
 from rearview.adapters.s3.objects import S3Objects
+from rearview.domain.canonical_query import CanonicalQuery
 from rearview.domain.errors import Conflict
 from rearview.domain.forget import Forget, ForgetLastTurns, ForgetReceipt, ForgetState
 from rearview.domain.ids import new_id
 from rearview.lifecycle.verify_purge import PurgeVerifier
+from rearview.ports.answer_cache import AnswerKeys, CachedAnswer
 from rearview.ports.clock import SystemClock
 from tests.support.cold_segments import DIMENSION, cold_memories
 from tests.support.lifecycle_bench import LifecycleBench
@@ -131,7 +135,7 @@ async def test_a_purge_that_left_nothing_is_verified_once(lifecycle: LifecycleBe
 
 
 @pytest.mark.parametrize("place", ["postgres.memory_stats", "postgres.recall_trace", "redis.access_counts",
-                                   "redis.working_memory"])  # fmt: skip
+                                   "redis.working_memory", "redis.answers"])  # fmt: skip
 async def test_what_is_left_is_found_and_the_receipt_stays(
     lifecycle: LifecycleBench, verify: Verifying, place: str
 ) -> None:
@@ -149,6 +153,8 @@ async def test_what_is_left_is_found_and_the_receipt_stays(
         )  # fmt: skip
     elif place == "redis.access_counts":
         await RedisAccessCounter(lifecycle.redis).count(tenant_id, {namespace_id: [erased]}, datetime.now(UTC))
+    elif place == "redis.answers":
+        await keep_answer(lifecycle, erased)
     else:
         event_id = (await own.rows("SELECT event_ids[1] AS id FROM forget_receipt"))[0]["id"]
         await lifecycle.redis.call(lambda client: client.rpush(key, f'{{"id": "{event_id}"}}'))
@@ -157,7 +163,18 @@ async def test_what_is_left_is_found_and_the_receipt_stays(
     assert (await lifecycle.receipt(receipt)).state is ForgetState.PURGED
 
 
-@pytest.mark.parametrize("place", ["postgres.memory_stats", "redis.access_counts"])
+async def keep_answer(lifecycle: LifecycleBench, memory_id: UUID) -> None:
+    """Keep an answer that quotes a memory, as a recall does that began before its forget."""
+    tenant_id, now = lifecycle.own.scope.tenant_id, datetime.now(UTC)
+    query = CanonicalQuery(("kyoto",), deictic=False, precision="")
+    packed = b"\x0a\xff" + f"namespaces/notes/memories/{memory_id}".encode() + b"\x00"
+    answer = CachedAnswer(packed, query, now, now + timedelta(minutes=5), "", {}, {})
+    async with RedisConnection(lifecycle.redis_url, timeout_seconds=2.0, decode=False) as connection:
+        cache = RedisAnswerCache(connection, max_entries=10)
+        await cache.keep(tenant_id, AnswerKeys("exact", None), answer)
+
+
+@pytest.mark.parametrize("place", ["postgres.memory_stats", "redis.access_counts", "redis.answers"])
 async def test_what_was_written_beside_the_purge_is_erased_by_the_next_attempt(
     lifecycle: LifecycleBench, verify: Verifying, place: str
 ) -> None:
@@ -166,6 +183,8 @@ async def test_what_was_written_beside_the_purge_is_erased_by_the_next_attempt(
     erased, tenant_id, namespace_id = receipt.memory_ids[0], own.scope.tenant_id, own.scope.namespace_id
     if place == "postgres.memory_stats":
         await own.rows("INSERT INTO memory_stats VALUES (%s, %s, %s)", tenant_id, namespace_id, erased)
+    elif place == "redis.answers":
+        await keep_answer(lifecycle, erased)
     else:
         await RedisAccessCounter(lifecycle.redis).count(tenant_id, {namespace_id: [erased]}, datetime.now(UTC))
     await lifecycle.purge(receipt)
