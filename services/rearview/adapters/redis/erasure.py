@@ -83,7 +83,7 @@ class RedisErasure:
             for hash_key in (keys.counts, keys.times, keys.draining):
                 if fields:
                     counts += sum(value is not None for value in await client.hmget(hash_key, fields))
-            # A recall that was under way may have kept its answer after the purge; until that is over there are few.
+            # A recall that was under way may have kept its answer after the purge, which emptied the cache just now.
             answers = 0
             kept = await client.zrange(index_key(tenant_id), 0, -1)
             packed: Any = client.execute_command  # in bytes, on a connection that answers in text
