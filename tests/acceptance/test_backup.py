@@ -15,16 +15,13 @@ import pytest
 
 from rearview.client import Client, Turn
 from rearview.domain.errors import NamespaceDenied
-from rearview.embedded.endpoints import Endpoints
-from rearview.embedded.paths import DataFolder
 from rearview.evaluation.bench_tiers import swept
 from rearview.lifecycle.fault_points import RESTORE_POINTS
 from rearview.v1 import forget_pb2
 from tests.acceptance.conftest import CALL_TIMEOUT_SECONDS, WHOLE_STACK, in_fresh_namespace
 from tests.support.client_steps import apart_from_use, eventually, indexed, namespace_of, refused, texts_of
 from tests.support.commands import last_json, rearview
-from tests.support.stack import BucketAddress
-from tests.support.stored_texts import columns, keys, logs
+from tests.support.stored_texts import object_versions, places_of
 from tests.support.supervised_stack import SupervisedStack, discard
 
 POINTS = RESTORE_POINTS if os.environ.get("REARVIEW_TEST_PROFILE") == "thorough" else ()
@@ -53,26 +50,6 @@ def place() -> Iterator[Path]:
     finally:
         discard(place)
         shutil.rmtree(place, ignore_errors=True)
-
-
-def everywhere(endpoints: Endpoints, folder: DataFolder) -> set[str]:
-    """Return where in a stack's tables, Redis and logs one of the marks is found."""
-    places = (columns(endpoints), keys(endpoints), logs(folder.logs))
-    return {place for texts in places for place, text in texts if any(mark in text for mark in MARKS)}
-
-
-def stored(endpoints: Endpoints) -> dict[str, bytes]:
-    """Return every version of every object, by its key and version."""
-    bucket = BucketAddress(endpoints.s3_endpoint, endpoints.s3_access_key, endpoints.s3_secret_key, endpoints.s3_bucket)
-    s3 = bucket.client()
-    listed = s3.list_objects(bucket_name=bucket.bucket, recursive=True, include_version=True)
-    return {
-        f"{each.object_name}@{each.version_id}": s3.get_object(
-            bucket_name=bucket.bucket, object_name=str(each.object_name), version_id=each.version_id
-        ).read()
-        for each in listed
-        if not each.is_delete_marker
-    }
 
 
 def memories_of(client: Client) -> dict[str, object]:
@@ -133,7 +110,9 @@ def test_a_restored_stack_holds_what_was_kept_and_nothing_that_was_forgotten_sin
     try:
         endpoints = other.endpoints()
         gone = [name.rpartition("/")[2].replace("-", "") for name in names[1:]]
-        assert not [key for key, data in stored(endpoints).items() for each in gone if bytes.fromhex(each) in data]
+        assert not [
+            key for key, data in object_versions(endpoints).items() for each in gone if bytes.fromhex(each) in data
+        ]
         assert endpoints.gateway is not None
         assert endpoints.admin_key is not None
         with Client.connect(endpoints.gateway, endpoints.admin_key, timeout_seconds=CALL_TIMEOUT_SECONDS) as connected:
@@ -148,7 +127,7 @@ def test_a_restored_stack_holds_what_was_kept_and_nothing_that_was_forgotten_sin
             with refused(NamespaceDenied):
                 connected.get_namespace(namespace_of(doomed))
             assert connected.verify_audit().intact
-            assert everywhere(endpoints, other.folder) == set()
+            assert not [*filter(None, places_of(endpoints, other.folder.logs, MARKS).values())]
             assert not [mark for mark in MARKS for hit in mine.recall(mark).hits if mark in f"{hit}"]
     finally:
         other.stop()

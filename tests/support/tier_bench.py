@@ -29,6 +29,7 @@ from rearview.language.query_reader import LanguageQueryReader
 from rearview.lifecycle.app import Tiers, open_tiers
 from rearview.lifecycle.config import LifecycleConfig
 from rearview.lifecycle.sweep import Swept
+from rearview.ports.cold_recall import ColdRoutes
 from rearview.ports.embedder import Embedder
 from rearview.retriever.asked import Asked, RecallLimits
 from rearview.retriever.cold_reading import TieredMemoryReader
@@ -229,14 +230,16 @@ class open_tier_bench:  # noqa: N801 -- reads as a statement
         model: Embedder | None = None,
         others: tuple[Embedder, ...] = (),
         scope: Scope | None = None,
+        routes: Callable[[ColdRoutes], ColdRoutes] = lambda routes: routes,
         **more: Any,
     ) -> None:
         """Take the parts, and what the lifecycle is configured with. Queries are embedded by `others`, too; with a
-        `scope` that is there already its memories are taken on."""
+        `scope` that is there already its memories are taken on. Recalls look into segments through `routes`."""
         self._parts = database, redis_url, bucket
         self._embedder = model or HashEmbedder()
         self._others = others
         self._scope = scope
+        self._routes = routes
         self._more = more
         self._stack = AsyncExitStack()
 
@@ -277,7 +280,7 @@ class open_tier_bench:  # noqa: N801 -- reads as a statement
             recorder=recorder,
             clock=clock,
             limits=RecallLimits(total_seconds=30.0),
-            cold=ColdStage(SegmentRoutes(recalling, cold.reader), cold.rehydrator, store),
+            cold=ColdStage(self._routes(SegmentRoutes(recalling, cold.reader)), cold.rehydrator, store),
         )
         bench = WriterBench(writer, scope, clock, database.superuser)
         reader = TieredMemoryReader(PostgresMemoryReader(work, clock), cold.rehydrator)

@@ -15,7 +15,8 @@ from rearview.evaluation.demo_facts import show_facts
 from rearview.evaluation.demo_tiers import show_tiers
 from rearview.evaluation.ingest import append_session, fresh_namespace, wait_until_indexed
 from rearview.evaluation.progress import shown_steps
-from rearview.v1 import event_pb2, forget_pb2, recall_pb2
+from rearview.evaluation.receipts import course, is_proof, verified
+from rearview.v1 import event_pb2, recall_pb2
 
 PERSONAL_DATA = {
     "PHONE": "13812345678",
@@ -30,7 +31,6 @@ SMALL_TALK = ("哈哈", "ok", "嗯嗯", "晚安", "Great, thanks!", "wow")
 FORCED = ("记住：阳台的门锁坏了", "A2026-0315-778", "We decided on Ryokan Hanamizuki")
 FORGOTTEN_SESSION = "2026-05-22-after-kyoto"
 FORGOTTEN_WORDS = "moss garden"
-RECEIPT_PATIENCE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,20 +234,18 @@ def _show_forget(client: Client, namespace: str, claims: Claims) -> None:
     claims.check(
         "its session is gone", _is_gone(lambda: list(client.list_events(FORGOTTEN_SESSION, namespace=namespace)))
     )
-    receipt = _wait_until_purged(client, receipt)
+    receipt = verified(client, receipt)
     table = Table("erased from", "count")
     for place in receipt.places:
         table.add_row(place.place, str(place.count))
     console.print(table)
-    console.print(f"receipt {receipt.name}\ndigest  {receipt.digest}")
-    claims.check("the receipt says PURGED, with counts and a digest", _is_proof(receipt))
+    console.print(f"receipt {receipt.name}\ndigest  {receipt.digest}\ncourse  {course(receipt)}")
+    claims.check(
+        "the receipt says VERIFIED: every place was looked at again, and nothing was found",
+        is_proof(receipt) and receipt.event_count > 0,
+    )
     still = client.recall("Which hotel near Gion did we book?", namespace=namespace, top_k=5)
     claims.check("what belongs to other sessions stayed", _place(still, "Hanamizuki") is not None)
-
-
-def _is_proof(receipt: forget_pb2.ForgetReceipt) -> bool:
-    states = (forget_pb2.FORGET_STATE_PURGED, forget_pb2.FORGET_STATE_VERIFIED)
-    return receipt.state in states and len(receipt.digest) == 64 and receipt.event_count > 0 and bool(receipt.places)
 
 
 def _hits_table(answer: recall_pb2.RecallResponse) -> Table:
@@ -288,11 +286,3 @@ def _wait_for_trace(client: Client, trace: str) -> bool:
         else:
             return True
     return False
-
-
-def _wait_until_purged(client: Client, receipt: forget_pb2.ForgetReceipt) -> forget_pb2.ForgetReceipt:
-    deadline = time.monotonic() + RECEIPT_PATIENCE_SECONDS
-    while receipt.state == forget_pb2.FORGET_STATE_TOMBSTONED and time.monotonic() < deadline:
-        time.sleep(0.2)
-        receipt = client.get_forget_receipt(receipt.name)
-    return receipt

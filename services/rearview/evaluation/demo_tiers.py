@@ -7,7 +7,8 @@ from rearview.client import Client
 from rearview.evaluation.bench_tiers import swept
 from rearview.evaluation.claims import Claims
 from rearview.evaluation.ingest import fresh_namespace
-from rearview.v1 import forget_pb2, memory_pb2
+from rearview.evaluation.receipts import course, is_proof, verified
+from rearview.v1 import memory_pb2
 
 TEXTS = (
     "储藏室的备用钥匙放在蓝色花盆下面。",
@@ -15,7 +16,6 @@ TEXTS = (
     "奶奶的红烧肉要先用冰糖炒色，再加黄酒。",
 )
 QUESTIONS = (("储藏室的备用钥匙在哪里？", 0), ("GN-20417", 1), ("How does grandmother cook the braised pork?", 2))
-PATIENCE_SECONDS = 60.0
 
 
 def show_tiers(client: Client, claims: Claims) -> None:
@@ -45,9 +45,10 @@ def show_tiers(client: Client, claims: Claims) -> None:
         "what is forgotten is not found in cold storage at once",
         TEXTS[1] not in [hit.memory.content for hit in answer.hits],
     )
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while receipt.state == forget_pb2.FORGET_STATE_TOMBSTONED and time.monotonic() < deadline:
-        time.sleep(0.2)
-        receipt = client.get_forget_receipt(receipt.name)
+    receipt = verified(client, receipt)
+    claims.console.print(f"receipt {receipt.name}\ncourse  {course(receipt)}")
     places = {place.place: place.count for place in receipt.places}
     claims.check("its cold segment was rewritten without it", places.get("s3.cold_segment") == 1)
+    claims.check(
+        "the receipt says VERIFIED: nothing is left of it, in no version of any object either", is_proof(receipt)
+    )

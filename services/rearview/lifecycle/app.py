@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import grpc.aio
 
+from rearview.adapters.cold.erased_segments import SegmentErasureCheck
 from rearview.adapters.cold.opening import open_cold
 from rearview.adapters.cold.segment_store import ObjectSegmentStore
 from rearview.adapters.models.configured import ConfiguredEmbedders, configured_settings
@@ -78,6 +79,7 @@ from rearview.lifecycle.verify_purge import PurgeVerifier
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.cold_store import ColdObjects
 from rearview.ports.embedders import Embedders
+from rearview.ports.erasure import ObjectErasureCheck
 from rearview.ports.job_queue import JobHandler
 from rearview.ports.tiering import Rehydrator, TierStore
 from rearview.redaction.texts import RedactionParts
@@ -170,6 +172,7 @@ class Tiers:
     sweeper: Sweeper
     rehydrator: Rehydrator
     eraser: ColdEraser
+    erasure_check: ObjectErasureCheck
     objects: ColdObjects
     expirer: Expirer
 
@@ -187,7 +190,8 @@ async def open_tiers(
     async with open_cold(config, database, clock, keeps_copies=False, on_step=faults.reach) as cold:
         store = PostgresTiering(database, lease_length=lease)
         rules = ColdRules(orphan_age=timedelta(minutes=config.orphan_minutes))
-        moves = ColdMoves(store, ObjectSegmentStore(cold.objects), clock, rules=rules, faults=faults)
+        segments = ObjectSegmentStore(cold.objects)
+        moves = ColdMoves(store, segments, clock, rules=rules, faults=faults)
         expirer = Expirer(PostgresExpiry(database), clock, step=config.sweep_step, faults=faults)
         limits = SweepLimits(run=config.sweep_memories, step=config.sweep_step, lease=lease)
         yield Tiers(
@@ -196,6 +200,7 @@ async def open_tiers(
             Sweeper(store, moves, expirer, cold.rehydrator, clock, limits=limits, faults=faults, on_moved=on_moved),
             cold.rehydrator,
             ColdEraser(store, moves, lease=lease),
+            SegmentErasureCheck(store, segments, cold.objects),
             cold.objects,
             expirer,
         )
@@ -226,7 +231,7 @@ def job_work(
     erasure = PostgresErasure(database, batch=config.purge_batch, on_step=faults.reach)
     return job_handlers(
         Purger(erasure, RedisErasure(redis), clock, tiers.eraser, faults=faults),
-        PurgeVerifier(PostgresErasureCheck(database), RedisErasure(redis), clock, faults=faults),
+        PurgeVerifier(PostgresErasureCheck(database), RedisErasure(redis), tiers.erasure_check, clock, faults=faults),
         tiers.sweeper,
         operation_work(config, database, redis, tiers, embedders, clock, metrics),
         tenant_eraser(config, database, redis, tiers, clock),

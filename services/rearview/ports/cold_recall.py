@@ -3,8 +3,13 @@
 from typing import Protocol
 from uuid import UUID
 
+from rearview.domain.errors import Unavailable
 from rearview.ports.found_units import FoundUnits
 from rearview.ports.recall_store import Found, Generation, Search
+
+
+class SegmentsReplaced(Unavailable):
+    """Segments are not there any more: compacted, purged or brought back since the catalog was read."""
 
 
 class ColdRoutes(Protocol):
@@ -17,6 +22,7 @@ class ColdRoutes(Protocol):
 
         Raises:
             DeadlineExceeded: it took longer than `timeout_seconds`.
+            SegmentsReplaced: the catalog is to be read again.
             Unavailable: object storage or the database does not answer.
         """
         ...

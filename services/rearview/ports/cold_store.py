@@ -8,11 +8,13 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class ObjectVersion:
-    """One version of an object, or a delete marker."""
+    """One version of an object, or a deletion that covers the versions before it."""
 
     key: str
     version_id: str
     modified_at: datetime
+    is_current: bool = True
+    is_deletion: bool = False
 
 
 class ColdObjects(Protocol):

@@ -90,6 +90,19 @@ class ColdErasure(Protocol):
         ...
 
 
+class ObjectErasureCheck(Protocol):
+    """Looking in object storage for what a purge erased."""
+
+    async def left(self, tenant_id: UUID, namespace_id: UUID, ids: Collection[UUID]) -> Mapping[str, int]:
+        """Return, by place, how many objects of the namespace hold one of these memories or events, are older versions
+        of others, or cannot be read; whether the catalog names them or not.
+
+        Raises:
+            Unavailable: object storage or the database does not answer.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Purged:
     """A receipt whose purge has ended; `stale_units` were not made anew yet."""

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from rearview.domain.cold import ColdContent, filled
 from rearview.domain.errors import RearviewError
 from rearview.domain.memory import Tier
-from rearview.ports.cold_recall import ColdRoutes
+from rearview.ports.cold_recall import ColdRoutes, SegmentsReplaced
 from rearview.ports.found_units import NO_UNITS, FoundUnits, of_all_tiers
 from rearview.ports.recall_store import Chosen, Found, Generation, Loaded, RecallStore, Search
 from rearview.ports.tiering import ColdContents
+from rearview.retriever.deadline import Deadline
 
 Contents = Mapping[UUID, ColdContent]
 
@@ -28,9 +29,9 @@ LEAST_SECONDS = 0.1
 class ColdStage:
     """Searches segments, and loads the content of what was found in them. Neither raises: what fails is left out."""
 
-    def __init__(self, routes: ColdRoutes, contents: ColdContents, generations: RecallStore) -> None:
+    def __init__(self, routes: ColdRoutes, contents: ColdContents, store: RecallStore) -> None:
         self._routes = routes
-        self._generations = generations
+        self._store = store
         self._cold_contents = contents
 
     async def join(
@@ -43,22 +44,30 @@ class ColdStage:
         seconds: float,
     ) -> tuple[list[Found], bool]:
         """Return what was found with the units of segments, and whether all that should be searched was. Segments with
-        vectors of another generation are searched with the query's vector of that one, out of `vectors`."""
+        vectors of another generation are searched with the query's vector of that one, out of `vectors`. Where
+        segments were replaced since they were found, everything is searched once more."""
         if generation is None:
             return list(found), True
-        seconds *= SHARE
+        deadline = Deadline(SHARE * seconds)
+
+        async def with_units(search: Search, hot: Found) -> Found:
+            units = [
+                await self._find(tenant_id, search, hot, generation, ordinal, vectors, deadline.left_seconds())
+                for ordinal in sorted({segment.generation for segment in hot.segments})
+            ]
+            return replace(hot, units=of_all_tiers([hot.units, *units], search.route_limit(hot.statistics)))
 
         async def one(search: Search, hot: Found) -> Found | None:
-            if not hot.segments:
-                return hot
             try:
-                units = [
-                    await self._find(tenant_id, search, hot, generation, ordinal, vectors, seconds)
-                    for ordinal in sorted({segment.generation for segment in hot.segments})
-                ]
+                try:
+                    return await with_units(search, hot)
+                except SegmentsReplaced:
+                    # All tiers as of one moment: what left a segment may be in another one, or hot again.
+                    left = deadline.left_seconds()
+                    (again,) = await self._store.search(tenant_id, [search], generation, timeout_seconds=left)
+                    return await with_units(search, again)
             except RearviewError:
                 return None
-            return replace(hot, units=of_all_tiers([hot.units, *units], search.route_limit(hot.statistics)))
 
         joined = await asyncio.gather(*(one(search, hot) for search, hot in zip(searches, found, strict=True)))
         whole = [new or hot for new, hot in zip(joined, found, strict=True)]
@@ -76,7 +85,7 @@ class ColdStage:
     ) -> FoundUnits:
         if ordinal == generation.ordinal:
             return await self._routes.find(tenant_id, search, hot, generation, timeout_seconds=seconds)
-        other = await self._generations.generation_by_ordinal(ordinal)
+        other = await self._store.generation_by_ordinal(ordinal)
         if other is None:
             return NO_UNITS
         vector = None if search.vector is None else vectors.get(other.generation_id)

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import grpc
+import psycopg
 import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
 
@@ -104,6 +105,49 @@ async def test_a_namespace_overrides_what_its_tenant_set(gateway: RunningGateway
     assert (after.max_hot_memories, after.version) == (50, 1)
     code, error = await failure_of(gateway.namespaces.UpdateNamespacePolicy(change, metadata=admin))
     assert (code, type(error)) == (grpc.StatusCode.ABORTED, errors.EtagMismatch)
+
+
+async def test_a_namespaces_own_values_are_versioned_and_audited_in_one_transaction(
+    gateway: RunningGateway, database: DatabaseUrls
+) -> None:
+    admin = bearer(await gateway.new_tenant("acme"))
+
+    async def change(**values: timedelta) -> lifecycle_pb2.LifecyclePolicy:
+        request = namespace_pb2.UpdateNamespacePolicyRequest(
+            name="namespaces/default", policy=lifecycle_update(**values), update_mask=FieldMask(paths=list(values))
+        )
+        return await gateway.namespaces.UpdateNamespacePolicy(request, metadata=admin)
+
+    def audited() -> list[str]:
+        with psycopg.connect(database.superuser) as connection:
+            rows = connection.execute(
+                "SELECT a.detail FROM audit_record a WHERE a.action = 'policy.update'"
+                " AND a.resource_names = ARRAY['namespaces/default/policy'] ORDER BY a.recorded_at, a.record_id"
+            )
+            return [row[0] for row in rows]
+
+    versions = [(await change(cold_after=timedelta(days=days))).version for days in (40, 50)]
+    assert versions == [1, 2]
+    assert [detail.partition(" ")[0] for detail in audited()] == ["version=1", "version=2"]
+    assert all("cold_after" in detail for detail in audited())
+    with psycopg.connect(database.superuser) as connection:
+        (together,) = connection.execute(
+            "SELECT (SELECT xmin FROM namespace_policy)::text = (SELECT xmin FROM audit_record"
+            " WHERE action = 'policy.update' ORDER BY recorded_at DESC, record_id DESC LIMIT 1)::text"
+        ).fetchone() or (None,)
+        assert together, "the last change and its record were written by one transaction"
+
+    await failure_of(change(cold_after=timedelta(days=1)))  # before warm
+    with psycopg.connect(database.superuser) as connection:
+        connection.execute(
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no audit'; END $$;"
+            "CREATE TRIGGER refuse BEFORE INSERT ON audit_record FOR EACH ROW EXECUTE FUNCTION refuse()"
+        )
+    await failure_of(change(cold_after=timedelta(days=60)))
+    read = namespace_pb2.GetNamespacePolicyRequest(name="namespaces/default")
+    after = await gateway.namespaces.GetNamespacePolicy(read, metadata=admin)
+    assert (after.cold_after.seconds, after.version) == (50 * 86_400, 2)
+    assert len(audited()) == 2
 
 
 async def test_retention_is_set_by_tenants_and_overridden_by_namespaces(gateway: RunningGateway) -> None:

@@ -3,6 +3,8 @@
 import asyncio
 import random
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from itertools import pairwise
 from uuid import UUID
 
@@ -91,6 +93,29 @@ async def test_who_searched_reads_stretches_and_each_once(objects: CountingObjec
     assert all(size <= STRETCH_BYTES for _, size in stretches)
     assert sorted(stretches)[0][0] == encoded.index_bytes
     assert sum(size for _, size in stretches) == len(encoded.data) - encoded.index_bytes
+
+
+async def test_of_several_segments_only_those_of_the_time_asked_for_are_read(objects: CountingObjects) -> None:
+    day = timedelta(days=1)
+    encoded = [encode_segment(cold_memories(40 * (1 + at)), DIMENSION) for at in range(3)]
+    segments = [
+        replace(segment(each), segment_id=UUID(int=at), object_key=f"segments/{at}", first=first, last=first + day)
+        for at, each in enumerate(encoded)
+        for first in [START + 10 * at * day]
+    ]
+    for each, data in zip(segments, encoded, strict=True):
+        await objects.put(each.object_key, data.data)
+    vector = np.ones(DIMENSION, np.float32)
+    for start, end, read in (
+        (START + 2 * day, START + 10 * day, []),  # it ends where the second begins
+        (START + 11 * day, START + 12 * day, [1]),  # it begins where the second ends
+        (START + 11 * day + timedelta(seconds=1), None, [2]),
+        (None, START + 11 * day, [0, 1]),
+        (None, None, [0, 1, 2]),
+    ):
+        objects.asked.clear()
+        await ColdReader(objects, files(0)).search(segments, ColdQuestion(vector, {}, start=start, end=end))
+        assert sorted(objects.asked) == [(0, encoded[at].index_bytes) for at in read]
 
 
 async def test_one_memory_by_name_is_one_block_before_and_during_a_search(objects: CountingObjects) -> None:

@@ -68,7 +68,7 @@ async def purge_all(bench: TierBench, redis_url: str) -> int:
     ):
         clock = bench.writing.clock
         purger = Purger(PostgresErasure(database), RedisErasure(redis), clock, bench.tiers.eraser)
-        verifier = PurgeVerifier(PostgresErasureCheck(database), RedisErasure(redis), clock)
+        verifier = PurgeVerifier(PostgresErasureCheck(database), RedisErasure(redis), bench.tiers.erasure_check, clock)
         for receipt in receipts:
             assert await purger.purge(scope.tenant_id, receipt["receipt_id"])
             assert await verifier.verify(scope.tenant_id, receipt["receipt_id"])

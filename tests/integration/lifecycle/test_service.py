@@ -37,6 +37,8 @@ from rearview.v1 import memory_pb2
 from tests.support.grpc_errors import failure_of
 from tests.support.lifecycle_bench import LifecycleBench, elsewhere
 from tests.support.signed_stub import signed
+from tests.support.stack import BucketAddress
+from tests.support.tier_bench import storage
 from tests.support.waiting import wait_until
 from tests.support.writer_fixtures import WriterBench
 
@@ -62,7 +64,7 @@ class Service:
 
 
 @asynccontextmanager
-async def running_service(lifecycle: LifecycleBench) -> AsyncIterator[Service]:
+async def running_service(lifecycle: LifecycleBench, bucket: BucketAddress) -> AsyncIterator[Service]:
     config = LifecycleConfig.model_validate(
         {
             "database_url": lifecycle.urls.service,
@@ -71,6 +73,7 @@ async def running_service(lifecycle: LifecycleBench) -> AsyncIterator[Service]:
             "listen": "127.0.0.1:0",
             "drain_counts_seconds": 0.1,
             "log_level": "warning",
+            **storage(bucket),
         }
     )
     stop = asyncio.Event()
@@ -85,8 +88,8 @@ async def running_service(lifecycle: LifecycleBench) -> AsyncIterator[Service]:
 
 
 @pytest.fixture
-async def service(lifecycle: LifecycleBench) -> AsyncIterator[Service]:
-    async with running_service(lifecycle) as running:
+async def service(lifecycle: LifecycleBench, bucket: BucketAddress) -> AsyncIterator[Service]:
+    async with running_service(lifecycle, bucket) as running:
         yield running
 
 
@@ -326,8 +329,9 @@ async def start_process(environment: dict[str, str]) -> asyncio.subprocess.Proce
     )
 
 
-async def test_a_process_purges_and_ends_cleanly(lifecycle: LifecycleBench) -> None:
-    process = await start_process(settings(lifecycle))
+async def test_a_process_purges_and_ends_cleanly(lifecycle: LifecycleBench, bucket: BucketAddress) -> None:
+    objects = {f"REARVIEW_{name}".upper(): str(value) for name, value in storage(bucket).items()}
+    process = await start_process(settings(lifecycle) | objects)
     assert process.stderr is not None
     try:
         while b'"serving"' not in (line := await process.stderr.readline()):

@@ -60,6 +60,18 @@ async def test_unused_memories_become_cold_and_are_found_on_request_or_when_too_
     await assert_found(tiers)
 
 
+async def test_a_recall_of_a_stretch_of_time_reads_no_segment_outside_of_it(tiers: TierBench) -> None:
+    await tiers.write()
+    await tiers.make_cold()
+    (key,) = tiers.objects()
+    tiers.bucket.client().remove_object(bucket_name=tiers.bucket.bucket, object_name=key)
+    moment = tiers.writing.clock.moment
+    for outside in (MemoryFilter(end=moment - timedelta(days=300)), MemoryFilter(start=moment + timedelta(days=1))):
+        assert not (await tiers.recall(ASKED[0][0], include_cold=True, filter=outside)).degraded
+    within = MemoryFilter(start=moment - timedelta(days=300), end=moment + timedelta(days=1))
+    assert (await tiers.recall(ASKED[0][0], include_cold=True, filter=within)).degraded == ("cold",)
+
+
 def routes_taken(plan: str) -> set[str]:
     """Return those of the hot tier's routes that a plan went."""
     taken = re.findall(

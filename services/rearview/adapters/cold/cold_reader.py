@@ -14,6 +14,7 @@ from rearview.adapters.cold.segment_layout import SegmentDamaged
 from rearview.adapters.cold.segment_search import SegmentSearch
 from rearview.domain.cold import ColdContent, ColdPointer, ColdQuestion, Segment
 from rearview.domain.errors import NotFound, Unavailable
+from rearview.ports.cold_recall import SegmentsReplaced
 from rearview.ports.cold_store import ColdObjects
 from rearview.ports.tiering import Restored
 
@@ -46,13 +47,14 @@ class ColdReader:
         """Look through the segments for a question.
 
         Raises:
-            Unavailable: a segment cannot be read, or was replaced since the catalog was.
+            SegmentsReplaced: a segment was replaced since the catalog was read.
+            Unavailable: a segment cannot be read.
         """
         wanted = [segment for segment in segments if _may_hold(segment, question)]
         indexes = await asyncio.gather(*(self._index(segment) for segment in wanted))
         parts = [(segment, index) for segment, index in zip(wanted, indexes, strict=True) if index is not None]
         if len(parts) < len(wanted):
-            raise Unavailable("cold segments are being rewritten", dependency="object_storage")
+            raise SegmentsReplaced("cold segments are being rewritten", dependency="object_storage")
         found = await asyncio.to_thread(SegmentSearch, parts, question)
         self._read_ahead.begin(parts)
         return found

@@ -1,7 +1,9 @@
 """Erasing from Redis what a forget named: turns of working memory and counts of accesses."""
 
 import json
+import re
 from collections.abc import Collection, Mapping
+from typing import Any
 from uuid import UUID
 
 from redis.asyncio import Redis
@@ -13,6 +15,8 @@ from rearview.adapters.redis.working_memory import note_key, turns_key
 from rearview.ports.forgetting import ForgottenTurns
 from rearview.ports.working_memory import LIFETIME, SessionKey
 
+_ANSWERS_AT_ONCE = 100
+_ID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _LIFETIME_SECONDS = int(LIFETIME.total_seconds())
 
 # KEYS: turns, note. ARGV: lifetime in seconds, sequence through which all goes (0: none), then ids.
@@ -79,7 +83,15 @@ class RedisErasure:
             for hash_key in (keys.counts, keys.times, keys.draining):
                 if fields:
                     counts += sum(value is not None for value in await client.hmget(hash_key, fields))
-            return {"redis.working_memory": turns, "redis.access_counts": counts}
+            # A recall that was under way may have kept its answer after the purge, which emptied the cache just now.
+            answers = 0
+            kept = await client.zrange(index_key(tenant_id), 0, -1)
+            packed: Any = client.execute_command  # in bytes, on a connection that answers in text
+            for first in range(0, len(kept), _ANSWERS_AT_ONCE):
+                part = kept[first : first + _ANSWERS_AT_ONCE]
+                for value in await packed("MGET", *part, NEVER_DECODE=True):
+                    answers += value is not None and not named.isdisjoint(map(bytes.decode, _ID.findall(value)))
+            return {"redis.working_memory": turns, "redis.access_counts": counts, "redis.answers": answers}
 
         return await self._connection.call(look)
 

@@ -164,7 +164,12 @@ class S3Objects:
         for each in islice(listed, limit):
             if each.object_name is not None and each.last_modified is not None:
                 version = "" if each.version_id in (None, "null") else each.version_id
-                found.append(ObjectVersion(each.object_name, version or "", each.last_modified))
+                current = each.is_latest != "false"
+                found.append(
+                    ObjectVersion(
+                        each.object_name, version or "", each.last_modified, current, bool(each.is_delete_marker)
+                    )
+                )
         return found
 
     async def _run(self, key: str, work: Callable[[], T]) -> T:
