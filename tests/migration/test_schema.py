@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from rearview.adapters.postgres.schema import apply_schema
-from rearview.adapters.postgres.schema_changes import own_changes
+from rearview.adapters.postgres.schema_changes import own_changes, phase_of, select
 from rearview.migrate.app import MigrationFailed, migrate, pending_migrations
 from tests.support.stack import DatabaseUrls
 
@@ -92,6 +92,20 @@ def test_post_changes_wait_for_the_phase_post(empty_database: DatabaseUrls, fold
     assert apply_folder(url, folder, "pre") == ()
     assert apply_folder(url, folder, "post") == ("0002.post.drop",)
     assert apply_folder(url, folder, "all") == ()
+
+
+def test_of_one_number_what_comes_before_the_new_code_comes_first(tmp_path: Path) -> None:
+    for name in ("0002.post.b.sql", "0002.pre.b.sql", "0001.post.a.sql", "0003.pre.c.sql"):
+        (tmp_path / name).write_text("SELECT 1;", encoding="utf-8")
+    assert [change.change_id for change in own_changes(tmp_path)] == [
+        *("0001.post.a", "0002.pre.b", "0002.post.b", "0003.pre.c"),
+    ]
+
+
+def test_from_the_release_before_the_phases_follow_each_other() -> None:
+    """Whoever has all up to 0042 rolls out with `pre`, and ends with `post`."""
+    after = [change for change in own_changes() if change.change_id >= "0043"]
+    assert select(after, "pre", fresh=False) == [change for change in after if phase_of(change) == "pre"]
 
 
 def test_a_release_is_not_skipped_over(empty_database: DatabaseUrls, folder: Path) -> None:
@@ -274,6 +288,7 @@ def test_the_command_says_what_it_did_and_ends_accordingly(empty_database: Datab
     first = run_command(empty_database.owner, "--phase", "pre")
     assert first.returncode == 0, first.stderr
     assert "applying 0001.pre.tenancy" in first.stdout
+    assert run_command(empty_database.owner, "--phase", "post").returncode == 0
     again = run_command(empty_database.owner)
     assert (again.returncode, again.stdout) == (0, "nothing to do: the schema is up to date\n")
 

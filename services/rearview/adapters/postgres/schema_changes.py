@@ -24,16 +24,15 @@ _JOB_QUEUE = "procrastinate."
 
 
 def own_changes(folder: Traversable | None = None) -> list[SchemaChange]:
-    """Return this package's migrations (or a folder's), in order.
+    """Return this package's migrations (or a folder's), by number; of one number what comes `pre` comes first.
 
     Raises:
         ValueError: a file's name does not say its number and phase.
     """
     folder = folder or resources.files("rearview.adapters.postgres").joinpath("migrations")
     changes = []
-    for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        if not file.name.endswith(".sql"):
-            continue
+    files = [file for file in folder.iterdir() if file.name.endswith(".sql")]
+    for file in sorted(files, key=lambda file: file.name.replace(".pre.", "..")):
         if not _FILE.fullmatch(file.name):
             raise ValueError(f"{file.name}: migrations are named like 0001.pre.what.sql or 0002.post.what.sql")
         sql = file.read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
 -- Services of before ask by these.
-CREATE FUNCTION rearview_drop_replaced_routes(p_ordinal smallint) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION rearview_drop_replaced_routes(p_ordinal smallint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE format('DROP FUNCTION IF EXISTS rearview_nearest_of_%s(uuid, uuid, halfvec, int2[], uuid[], boolean, int)', p_ordinal);
   EXECUTE format('DROP FUNCTION IF EXISTS rearview_warm_routes_%s(uuid, uuid, halfvec, sparsevec, int4[], int2[], uuid[], uuid[],'
@@ -7,7 +7,7 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION rearview_drop_replaced_routes(smallint) FROM PUBLIC, rearview_service;
 
--- As in 0043 before, and without them.
+-- As in 0046, and without them.
 CREATE OR REPLACE FUNCTION rearview_register_generation(p_generation_id text, p_model text, p_dimension int, p_card jsonb)
 RETURNS smallint LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE n smallint;
@@ -21,6 +21,7 @@ BEGIN
     PERFORM rearview_route_by_copies(n);
     PERFORM rearview_newest_of_equals(n);
     PERFORM rearview_copy_warm_units(n);
+    PERFORM rearview_forgo_samples();
     PERFORM rearview_drop_replaced_routes(n);
   END IF;
   RETURN n;

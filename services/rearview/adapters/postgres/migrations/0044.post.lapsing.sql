@@ -1,2 +1,0 @@
--- Services of before ask by this.
-DROP FUNCTION rearview_lapsed(uuid, uuid, smallint, timestamptz, timestamptz);
