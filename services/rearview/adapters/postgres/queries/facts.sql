@@ -4,13 +4,14 @@
 SELECT pg_advisory_xact_lock(k.lock) FROM unnest(%(locks)s::bigint[]) AS k (lock)
 
 -- Of an attribute that accumulates only what a statement can touch: its value, its category, what it replaces, what
--- replaces it; with no value (a retraction of all) what is active.
+-- replaces it; with no value (a retraction of all) what is active. They are looked for once: of a namespace that the
+-- statistics do not know yet the planner would read all memories, and look for them again at each.
 -- name: lock_known
 SELECT m.memory_id, m.fact_subject, m.fact_attribute, m.fact_value_key, m.fact_unit, m.fact_denied, m.single_valued,
        m.fact_stance, m.fact_category, m.fact_replaces, m.fact_told_at, m.fact_source_id, m.trust, m.valid_from, m.valid_to,
        m.occurred_at, m.occurred_until, m.state, m.superseded_by
 FROM memory m
-WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id IN (
+WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = ANY (ARRAY(
   SELECT x.memory_id
   FROM json_to_recordset(%(statements)s::json) AS r (subject text, attribute text, value_key text, category text, replaces text,
     single_valued boolean)
@@ -20,7 +21,7 @@ WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.me
       AND k.fact_attribute = r.attribute AND k.state <> 4 AND k.type <> 7
       AND (r.single_valued OR k.single_valued OR k.fact_value_key IN (r.value_key, nullif(r.replaces, ''))
            OR k.fact_category = nullif(r.category, '') OR k.fact_replaces = nullif(r.value_key, '') OR r.value_key = '' AND k.state = 1)
-    ORDER BY k.fact_told_at DESC LIMIT %(limit)s::int) x)
+    ORDER BY k.fact_told_at DESC LIMIT %(limit)s::int) x))
 ORDER BY m.memory_id FOR UPDATE OF m
 
 -- name: change_values

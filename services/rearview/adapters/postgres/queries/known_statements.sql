@@ -6,6 +6,7 @@ SELECT writes FROM namespace_statistics WHERE tenant_id = %(tenant_id)s AND name
 
 -- name: candidates
 -- Vector candidates come from the search tables, whose vectors are smoothed: they propose, and are compared afresh.
+-- What is proposed is few, and looked up by its ids, whatever the statistics know of the namespace.
 WITH asked AS (
   SELECT r.number, r.embedding, r.bands
   FROM json_to_recordset(%(turns)s::json) AS r (number int, embedding halfvec, bands int4[])),
@@ -19,11 +20,11 @@ proposed AS (
 units AS (
   SELECT u.unit_id, u.memory_id, u.flags, u.embedding FROM search_unit_fresh_{generation} u
   WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.state = 0
-    AND u.unit_id IN (SELECT p.unit_id FROM proposed p)
+    AND u.unit_id = ANY (ARRAY(SELECT p.unit_id FROM proposed p))
   UNION ALL
   SELECT u.unit_id, u.memory_id, u.flags, u.embedding FROM search_unit_{generation} u
   WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.state = 0
-    AND u.unit_id IN (SELECT p.unit_id FROM proposed p))
+    AND u.unit_id = ANY (ARRAY(SELECT p.unit_id FROM proposed p)))
 SELECT DISTINCT ON (p.number, u.unit_id)
        p.number, u.unit_id, u.memory_id, u.flags, m.type, m.occurred_at AS memory_occurred_at,
        coalesce(1 - (u.embedding <=> a.embedding), 0) AS cosine,
@@ -34,7 +35,7 @@ FROM proposed p
 JOIN asked a ON a.number = p.number
 JOIN units u ON u.unit_id = p.unit_id
 JOIN memory m ON m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = u.memory_id
-  AND m.state = 1 AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
+  AND m.memory_id = ANY (ARRAY(SELECT memory_id FROM units)) AND m.state = 1 AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
 LEFT JOIN event e ON e.tenant_id = %(tenant_id)s AND e.namespace_id = %(namespace_id)s AND e.event_id = u.unit_id
 WHERE (e.event_id IS NOT NULL AND NOT e.tombstoned) OR (e.event_id IS NULL AND m.type NOT IN (1, 7) AND m.origin = 1 AND NOT m.derived)
 ORDER BY p.number, u.unit_id
