@@ -1,5 +1,6 @@
 """What statements read to return what they return, by plans that were made when there was nothing."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, LiteralString
 from uuid import UUID
@@ -81,6 +82,21 @@ def test_where_cold_memories_are_is_read_of_those_alone(
     planned = Planned(service, load_queries("tiering")[name], place)
     ids = fill(database)
     assert planned.rows_read(memory_ids=ids[:WANTED]) <= 3 * WANTED
+
+
+def test_facts_that_a_statement_touches_are_read_alone(
+    database: DatabaseUrls, service: psycopg.Connection[Any]
+) -> None:
+    place = {"tenant_id": PLACE["tenant"], "namespace_id": PLACE["namespace"], "limit": 500, "statements": "[]"}
+    planned = Planned(service, load_queries("facts")["lock_known"], place)
+    fill(database)
+    with psycopg.connect(database.superuser) as connection:
+        connection.execute(
+            "UPDATE memory SET fact_subject = 'user', fact_attribute = 'a' || segment_row, fact_value_key = 'v',"
+            " single_valued = true, fact_told_at = now()"
+        )
+    stated = [{"subject": "user", "attribute": f"a{n}", "value_key": "w", "single_valued": True} for n in range(WANTED)]
+    assert WANTED <= planned.rows_read(statements=json.dumps(stated)) <= 4 * WANTED
 
 
 LAST_PAGES = [

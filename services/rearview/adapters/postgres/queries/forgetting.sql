@@ -287,10 +287,10 @@ JOIN memory_event l ON l.tenant_id = m.tenant_id AND l.namespace_id = m.namespac
 JOIN event e ON e.tenant_id = l.tenant_id AND e.namespace_id = l.namespace_id AND e.event_id = l.event_id
 WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.state <> 4 AND NOT m.derived
   AND l.repeats IS NULL AND NOT e.tombstoned AND (m.fact_source_id IS NULL OR m.fact_source_id = l.event_id)
-  AND m.memory_id IN (
+  AND m.memory_id = ANY (ARRAY(
     SELECT t.memory_id FROM memory_event t
     WHERE t.tenant_id = %(tenant_id)s AND t.namespace_id = %(namespace_id)s AND t.event_id = ANY (%(event_ids)s)
-      AND t.repeats IS NULL)
+      AND t.repeats IS NULL))
 GROUP BY m.memory_id, m.type, m.tier
 
 -- name: turns_of_episodes

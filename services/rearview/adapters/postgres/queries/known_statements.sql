@@ -11,9 +11,10 @@ WITH asked AS (
   SELECT r.number, r.embedding, r.bands
   FROM json_to_recordset(%(turns)s::json) AS r (number int, embedding halfvec, bands int4[])),
 proposed AS (
-  SELECT a.number, v.unit_id FROM asked a
-  CROSS JOIN LATERAL rearview_near_units(
-    {generation}::int2, %(tenant_id)s, %(namespace_id)s, a.embedding, %(near)s::int) AS v
+  SELECT a.number, v.unit_id
+  FROM rearview_near_units_of({generation}::int2, %(tenant_id)s, %(namespace_id)s,
+                              ARRAY(SELECT a.embedding FROM asked a ORDER BY a.number), %(near)s::int) AS v
+  JOIN (SELECT a.number, row_number() OVER (ORDER BY a.number) AS place FROM asked a) a ON a.place = v.place
   UNION
   SELECT a.number, b.event_id FROM asked a
   CROSS JOIN LATERAL rearview_events_by_bands(%(tenant_id)s, %(namespace_id)s, a.bands, %(alike)s::int) AS b),
