@@ -61,8 +61,8 @@ def store(
     table = sql.Identifier("search_unit_fresh_1" if fresh else "search_unit_1")
     connection.execute(
         sql.SQL(
-            "INSERT INTO {} (tenant_id, namespace_id, unit_id, memory_id, occurred_at, speaker, flags, state, type, closed,"
-            " created_at, embedding, sv) VALUES (%s, %s, %s, %s, now(), 0, %s, 0, 1, true, now(), %s::halfvec,"
+            "INSERT INTO {} (tenant_id, namespace_id, unit_id, memory_id, occurred_at, speaker, flags, state, type,"
+            " closed, created_at, embedding, sv) VALUES (%s, %s, %s, %s, now(), 0, %s, 0, 1, true, now(), %s::halfvec,"
             " '{{1:1}}/1000000000'::sparsevec)"
         ).format(table),
         [tenant, namespace, unit, unit, flags, vector],
