@@ -58,7 +58,7 @@ where nothing in the query's own language matches its words; there, unrelated te
 TRANSLATION_WEIGHT = 0.75
 TRANSLATION_FROM = 2.0
 """A text of the other language gains by its keywords' z among those of its language, what is above this: a query is
-looked for by what its words may be called there. Of unrelated texts the best has 2.8, a translation 6 (medians)."""
+looked for by what its words may be called there, too. Of unrelated texts the best has 2.8, a translation 6 (medians)."""
 
 UNMATCHED_BELOW = 0.5
 MATCHED_FROM = 0.7
