@@ -1,7 +1,6 @@
 """Fusion of the routes: one score for each pooled unit, as a sum of named terms.
 
-    S = z(bm25) + z(cosine) + .75 translation + 3 speaker + 2 time + 1.5 when + 4 role + 1 entity - 1.5 question
-        + .7 answer + 1.5 said
+    S = z(bm25) + z(cosine) + 3 speaker + 2 time + 1.5 when + 4 role + 1 entity - 1.5 question + .7 answer + 1.5 said
 
 z-scores are taken inside the pool of candidates, where both text scores are known for every unit. In a namespace that
 holds Chinese and English those of the cosines are taken within each language: a multilingual model rates every text in
@@ -54,11 +53,6 @@ UNMATCHED_OTHER_LANGUAGE_SHARE = 3.0
 """A text of the other language is taken to have at least this share of its vector's z as its keywords' z: where words
 are shared, keywords spread that much wider than vectors between what is alike and what is meant. The larger share holds
 where nothing in the query's own language matches its words; there, unrelated texts have nothing to be set before."""
-
-TRANSLATION_WEIGHT = 0.75
-TRANSLATION_FROM = 2.0
-"""A text of the other language gains by its keywords' z among those of its language, what is above this: a query is
-looked for by what its words may be called there, too. Of unrelated texts the best has 2.8, a translation 6 (medians)."""
 
 UNMATCHED_BELOW = 0.5
 MATCHED_FROM = 0.7
@@ -135,14 +129,13 @@ class Fused:
 def fuse(pool: Pool, query: QueryFeatures) -> Fused:
     """Return the score of each unit of a pool and the terms it is the sum of."""
     groups = _language_groups(pool.flags) if query.both_languages else ()
-    other = _is_other_language(pool, query)
     keyword, vector = _complete(
-        _z_scores(np.where(other, 0.0, pool.keyword), pool.flags, (), _unmatched),
-        _z_scores(pool.vector, pool.flags, groups, _unrelated),
+        _z_scores(pool.keyword, pool.flags, (), _unmatched), _z_scores(pool.vector, pool.flags, groups, _unrelated)
     )
+    if query.both_languages:
+        keyword = _across_languages(keyword, vector, pool, query)
     terms = {
-        "keyword": _across_languages(keyword, vector, other, pool, query),
-        "translation": TRANSLATION_WEIGHT * _translated(pool.keyword, other),
+        "keyword": keyword,
         "vector": (DIALOGUE_VECTOR_WEIGHT if query.is_dialogue else 1.0) * vector,
         "speaker": SPEAKER_WEIGHT * _is_speaker(pool.speaker, query.speakers),
         "time": TIME_WEIGHT * _is_near(pool.occurred_at, query.time_ranges),
@@ -235,31 +228,17 @@ def _complete(keyword: Floats, vector: Floats) -> tuple[Floats, Floats]:
     )
 
 
-def _is_other_language(pool: Pool, query: QueryFeatures) -> NDArray[np.bool_]:
-    if not query.both_languages or not query.languages:
-        return np.zeros(len(pool.flags), np.bool_)
-    other: NDArray[np.bool_] = (pool.flags & int(query.languages)) == 0
-    return other
-
-
-def _across_languages(
-    keyword: Floats, vector: Floats, other: NDArray[np.bool_], pool: Pool, query: QueryFeatures
-) -> Floats:
-    # A text of the other language cannot share words, so that it shares none says nothing.
-    if not other.any():
+def _across_languages(keyword: Floats, vector: Floats, pool: Pool, query: QueryFeatures) -> Floats:
+    # A text of the other language cannot share words, so that it shares none says nothing. What it may share (numbers,
+    # ids, names, words of neighbouring turns) still counts.
+    if not query.languages:
         return keyword
+    other = (pool.flags & int(query.languages)) == 0
     most = _other_language_share(pool.keyword[~other], query.keyword_mass)
     stands_out = np.clip((vector - STANDS_OUT_FROM) / (STANDS_OUT_WHOLLY - STANDS_OUT_FROM), 0.0, 1.0)
     share = OTHER_LANGUAGE_SHARE + (most - OTHER_LANGUAGE_SHARE) * stands_out
     result: Floats = np.where(other, np.maximum(keyword, share * vector), keyword)
     return result
-
-
-def _translated(keyword: Floats, other: NDArray[np.bool_]) -> Floats:
-    gained = np.zeros(len(keyword), dtype=np.float64)
-    # What it may share as well (numbers, ids, names, words of neighbouring turns) is among these keywords.
-    gained[other] = np.clip(np.nan_to_num(_z(keyword[other], _unmatched)) - TRANSLATION_FROM, 0.0, None)
-    return gained
 
 
 def _other_language_share(own_keyword: Floats, mass: float) -> float:

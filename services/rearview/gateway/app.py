@@ -53,7 +53,6 @@ from rearview.language.canonical_text import LexiconCanonicaliser
 from rearview.language.keyword_hashes import KeywordHashes
 from rearview.language.pii import PatternRedactor
 from rearview.language.query_reader import LanguageQueryReader
-from rearview.language.warm_up import warm_up_queries
 from rearview.ports.clock import Clock, SystemClock
 from rearview.ports.embedder import Embedder
 from rearview.rpc.certificates import CertificateFiles
@@ -100,15 +99,13 @@ def _cache_of(
         return None
     generation, canonicaliser = model.generation, LexiconCanonicaliser()
     canonicaliser.canonical("rearview 记忆")  # reads the lexicon; no caller should wait for it
-    reader, hasher = LanguageQueryReader(), KeywordHashes()
-    warm_up_queries(reader, hasher, clock.now())
     return CachedRecall(
         CacheParts(
             answers=RedisAnswerCache(redis, max_entries=config.cache_max_entries),
             epochs=PostgresEpochs(database, generation.dimension),
             canonicaliser=canonicaliser,
-            reader=reader,
-            hasher=hasher,
+            reader=LanguageQueryReader(),
+            hasher=KeywordHashes(),
             redactor=PatternRedactor(),
         ),
         embedding,

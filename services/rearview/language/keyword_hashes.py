@@ -1,12 +1,10 @@
 """Keyword tokens and speakers as the numbers by which the index knows them."""
 
-from collections.abc import Mapping
 from uuid import UUID
 
 from rearview.domain.token_hash import token_hash
 from rearview.language.aliases import normalised
 from rearview.language.tokens import tokens
-from rearview.language.translations import translated_tokens
 
 
 class KeywordHashes:
@@ -15,10 +13,6 @@ class KeywordHashes:
     def keywords(self, namespace_id: UUID, text: str) -> tuple[int, ...]:
         """Return the hashes of a text's keyword tokens in order, repeats included."""
         return tuple(token_hash(namespace_id, token) for token in tokens(text))
-
-    def translations(self, namespace_id: UUID, text: str) -> Mapping[int, float]:
-        """Return the hashes of what a text's words may be called in the other language, with weights."""
-        return {token_hash(namespace_id, token): weight for token, weight in translated_tokens(text).items()}
 
     def speaker(self, namespace_id: UUID, name: str) -> int:
         """Return the hash of a speaker's name, whatever its case and width; 0 for no name."""

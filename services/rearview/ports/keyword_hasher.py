@@ -1,6 +1,5 @@
 """Keywords as numbers: the index holds hashes, keyed by namespace, and never the words."""
 
-from collections.abc import Mapping
 from typing import Protocol
 from uuid import UUID
 
@@ -10,10 +9,6 @@ class KeywordHasher(Protocol):
 
     def keywords(self, namespace_id: UUID, text: str) -> tuple[int, ...]:
         """Return the hashes of a text's keyword tokens in order, repeats included."""
-        ...
-
-    def translations(self, namespace_id: UUID, text: str) -> Mapping[int, float]:
-        """Return the hashes of what a text's words may be called in the other language, with weights."""
         ...
 
     def speaker(self, namespace_id: UUID, name: str) -> int:

@@ -36,7 +36,6 @@ class Search:
 
     Attributes:
         terms: keyword hashes of the query with their counts.
-        translations: those of what its words may be called in the other language, with weights.
         keyword_route: whether indexed units are looked for and scored by them.
         vector: (d,) float32, centred, L2-normalised; None leaves the vector route out.
         folded_query: the query in lower case, in which speakers' names are looked for.
@@ -55,7 +54,6 @@ class Search:
     vector: NDArray[np.float32] | None
     folded_query: str
     now: datetime
-    translations: Mapping[int, float] = field(default_factory=dict)
     keyword_route: bool = True
     entity_keys: tuple[str, ...] = ()
     time_ranges: tuple[tuple[datetime, datetime], ...] = ()
@@ -67,11 +65,6 @@ class Search:
     limit: int = 100
     newest_since: datetime | None = None
     newest_limit: int = 0
-
-    @property
-    def all_terms(self) -> Mapping[int, float]:
-        """What is looked for: the query's terms, and where these are not the same, its translations."""
-        return {**self.translations, **self.terms}
 
     def route_limit(self, statistics: "NamespaceStatistics") -> int:
         """Return how many units a route finds: one list a language where a namespace holds both."""

@@ -263,9 +263,7 @@ class CandidateScorer:
     def _keyword_score(self, search: Search, found: Found, event: Event) -> float:
         statistics = found.statistics
         keywords = self._hasher.keywords(search.scope.namespace_id, event.searchable_text)
-        return bm25.score(
-            search.all_terms, statistics.frequencies, statistics.units, keywords, statistics.average_length
-        )
+        return bm25.score(search.terms, statistics.frequencies, statistics.units, keywords, statistics.average_length)
 
     def _pool(self, search: Search, rows: "Rows", named: Sequence[str]) -> Pool:
         namespace_id = search.scope.namespace_id

@@ -107,7 +107,6 @@ class QuestionReader:
         return [
             Search(
                 scope=scope,
-                translations=self._translations(scope, question),
                 terms=query_terms(
                     [
                         (hashed, weight)
@@ -132,13 +131,6 @@ class QuestionReader:
             )
             for at, scope in enumerate(scopes)
         ]
-
-    def _translations(self, scope: Scope, question: Question) -> dict[int, float]:
-        return query_terms(
-            (hashed, weight * share)
-            for text, weight in question.texts
-            for hashed, share in self._hasher.translations(scope.namespace_id, text).items()
-        )
 
 
 def _is_identifier(entity: Entity) -> bool:

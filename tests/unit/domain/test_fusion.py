@@ -18,8 +18,6 @@ from rearview.domain.fusion import (
     SAID_WEIGHT,
     SPEAKER_WEIGHT,
     TIME_WEIGHT,
-    TRANSLATION_FROM,
-    TRANSLATION_WEIGHT,
     WHEN_WEIGHT,
     Pool,
     QueryFeatures,
@@ -82,7 +80,6 @@ def test_terms_add_up_and_are_finite(keyword: np.ndarray, vector: np.ndarray, bo
     assert set(fused.terms) == {
         "keyword",
         "vector",
-        "translation",
         "speaker",
         "time",
         "when",
@@ -255,25 +252,3 @@ def test_the_answer_in_the_other_language_beats_what_only_shares_words() -> None
     query = QueryFeatures(languages=UnitFlag.CHINESE, both_languages=True)
     total = fuse(pool(keyword, vector, flags=[ZH] * 30 + [EN] * 30), query).total
     assert int(np.argmax(total)) == 30
-
-
-def test_what_a_querys_words_may_be_called_in_the_other_language_tells_its_texts_apart() -> None:
-    """Of forty English texts that a Chinese question is equally like, one holds the words it stands for."""
-    flags = [ZH] * 40 + [EN] * 40
-    vector = [-0.02, 0.02] * 40
-    keyword = [0.0] * 40 + [6.0] + [1.0] * 3 + [0.0] * 36
-    query = QueryFeatures(languages=UnitFlag.CHINESE, both_languages=True)
-    gained = fuse(pool(keyword, vector, flags=flags), query).terms["translation"]
-    in_other = np.array(keyword[40:])
-    expected = TRANSLATION_WEIGHT * ((6.0 - in_other.mean()) / in_other.std() - TRANSLATION_FROM)
-    assert gained[40] == pytest.approx(expected)
-    assert np.count_nonzero(gained) == 1
-    # Nothing is gained where no language is the other one: in one language, by mixed text, or by a mixed query.
-    for features in (
-        QueryFeatures(languages=UnitFlag.CHINESE),
-        QueryFeatures(both_languages=True),
-        QueryFeatures(languages=UnitFlag.CHINESE | UnitFlag.ENGLISH, both_languages=True),
-    ):
-        assert not fuse(pool(keyword, vector, flags=flags), features).terms["translation"].any()
-    mixed = fuse(pool(keyword, vector, flags=[ZH] * 40 + [ZH | EN] * 40), query)
-    assert not mixed.terms["translation"].any()

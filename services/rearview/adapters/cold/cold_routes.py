@@ -81,7 +81,7 @@ def _question(search: Search, found: Found, allowed: frozenset[UUID] | None) -> 
     both = statistics.chinese_units > 0 and statistics.english_units > 0
     weights: Mapping[int, float] = {
         term: count * inverse_document_frequency(statistics.units, statistics.frequencies.get(term, 0))
-        for term, count in (search.all_terms.items() if search.keyword_route else ())
+        for term, count in (search.terms.items() if search.keyword_route else ())
     }
     return ColdQuestion(
         vector=search.vector,

@@ -303,15 +303,14 @@ def search_parameters(search: Search, near: NearUnits | None = None) -> dict[str
     """Return a search as the parameters of its statements; `near` is what a copy of the vectors found."""
     wanted = search.filter
     past = search.as_of is not None
-    terms = search.all_terms
     return {
         "tenant": search.scope.tenant_id,
         "namespace": search.scope.namespace_id,
         "folded_query": search.folded_query,
-        "keywords": list(terms),
-        "counts": list(terms.values()),
-        "route_keywords": list(terms) if search.keyword_route else [],
-        "route_counts": list(terms.values()) if search.keyword_route else [],
+        "keywords": list(search.terms),
+        "counts": list(search.terms.values()),
+        "route_keywords": list(search.terms) if search.keyword_route else [],
+        "route_counts": list(search.terms.values()) if search.keyword_route else [],
         "vector": None if search.vector is None else HalfVector(search.vector),
         "entities": list(search.entity_keys),
         "range_starts": [start for start, _ in search.time_ranges],

@@ -39,7 +39,7 @@ def asked_in(
     sessions = _sessions(answer) | ({query.session_id} if query.session_id else set())
     return {
         reached.namespace_id: AskedIn(
-            keywords=_looked_for(hasher, reached.namespace_id, query.text),
+            keywords=frozenset(hasher.keywords(reached.namespace_id, query.text)),
             entities=entity_hashes(reached.namespace_id, entities),
             has_times=bool(read.time_ranges),
             sessions=frozenset(sessions),
@@ -49,12 +49,6 @@ def asked_in(
         )
         for reached in caller.namespaces.values()
     }
-
-
-def _looked_for(hasher: KeywordHasher, namespace_id: UUID, text: str) -> frozenset[int]:
-    """Return the keywords of either language by which a text is searched; none where it has none of its own."""
-    keywords = frozenset(hasher.keywords(namespace_id, text))
-    return keywords | hasher.translations(namespace_id, text).keys() if keywords else keywords
 
 
 def _sessions(answer: recall_pb2.RecallResponse) -> set[str]:
