@@ -47,11 +47,11 @@ def test_several_at_once_find_what_each_finds(database: DatabaseUrls, counted: i
         ).fetchall()
     distances = 1 - (asked @ vectors.T) / (np.linalg.norm(asked, axis=1)[:, None] * np.linalg.norm(vectors, axis=1))
     lists = ((flags & CHINESE) != 0, ((flags & CHINESE) == 0) | ((flags & ENGLISH) != 0))
-    for row, place in enumerate((1, 3, 4, 5)):
+    for row, number in enumerate((1, 3, 4, 5)):
         expected: set[Any] = set()
         for members in lists:
             expected |= {ids[at] for at in np.argsort(np.where(members, distances[row], np.inf))[:WANTED]}
-        assert {unit for at, unit in found if at == place} == expected
+        assert {unit for at, unit in found if at == number} == expected
     assert {at for at, _ in found} == {1, 3, 4, 5}
 
 
