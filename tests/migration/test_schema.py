@@ -103,9 +103,18 @@ def test_of_one_number_what_comes_before_the_new_code_comes_first(tmp_path: Path
 
 
 def test_from_the_release_before_the_phases_follow_each_other() -> None:
-    """Whoever has all up to 0042 rolls out with `pre`, and ends with `post`."""
-    after = [change for change in own_changes() if change.change_id >= "0043"]
+    """Whoever has all up to 0050 rolls out with `pre`, and ends with `post`."""
+    after = [change for change in own_changes() if change.change_id >= "0051"]
     assert select(after, "pre", fresh=False) == [change for change in after if phase_of(change) == "pre"]
+
+
+def test_every_change_can_be_the_first_of_its_session(empty_database: DatabaseUrls, tmp_path: Path) -> None:
+    """As for whoever comes from the release before it: none may stand on what an earlier one did to the session."""
+    done: list[str] = []
+    for change in own_changes():
+        (tmp_path / f"{change.change_id}.sql").write_text(change.sql, encoding="utf-8")
+        done += apply_folder(empty_database.owner, tmp_path, "all")
+    assert done == ["procrastinate", *OWN]
 
 
 def test_a_release_is_not_skipped_over(empty_database: DatabaseUrls, folder: Path) -> None:

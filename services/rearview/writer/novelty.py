@@ -172,12 +172,9 @@ class NoveltyGate:
         )
 
     def _are_doubtful(self, new: Sequence[KeptTurn], found: Candidates, seen: frozenset[UUID]) -> bool:
-        own = {turn.event.event_id for turn in new}
-        return any(
-            one.unit_id not in seen and one.unit_id not in own
-            for candidates in self._possible(new, found)
-            for one in candidates
-        )
+        judged = seen | {turn.event.event_id for turn in new}
+        later = [[one for one in candidates if one.unit_id not in judged] for candidates in found]
+        return any(self._possible(new, later))
 
     def _possible(self, turns: Sequence[KeptTurn], found: Candidates) -> list[list[KnownStatement]]:
         return [

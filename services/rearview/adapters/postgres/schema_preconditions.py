@@ -77,7 +77,7 @@ def check_roles(connection: psycopg.Connection[TupleRow]) -> None:
 
 
 def ensure_extensions(connection: psycopg.Connection[TupleRow]) -> None:
-    """Make the extensions where the role may.
+    """Make the extensions where the role may, and have this session load the one that has settings.
 
     Raises:
         MigrationFailed: the server lacks one, an administrator has to make it, or it is too old.
@@ -103,6 +103,8 @@ def ensure_extensions(connection: psycopg.Connection[TupleRow]) -> None:
         raise MigrationFailed(
             f"the extension vector is of version {version}, 0.8 or newer is needed; run: ALTER EXTENSION vector UPDATE"
         )
+    # Before its library is loaded only a superuser may give a function one of its settings.
+    connection.execute("SELECT '[1]'::vector")
 
 
 def has_job_queue(connection: psycopg.Connection[TupleRow], *, installed_here: bool) -> bool:

@@ -19,13 +19,14 @@ proposed AS (
   SELECT a.number, b.event_id FROM asked a
   CROSS JOIN LATERAL rearview_events_by_bands(%(tenant_id)s, %(namespace_id)s, a.bands, %(alike)s::int) AS b),
 units AS (
-  SELECT u.unit_id, u.memory_id, u.flags, u.embedding FROM search_unit_fresh_{generation} u
-  WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.state = 0
-    AND u.unit_id = ANY (ARRAY(SELECT p.unit_id FROM proposed p))
-  UNION ALL
-  SELECT u.unit_id, u.memory_id, u.flags, u.embedding FROM search_unit_{generation} u
-  WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.state = 0
-    AND u.unit_id = ANY (ARRAY(SELECT p.unit_id FROM proposed p)))
+  SELECT u.* FROM (SELECT DISTINCT p.unit_id FROM proposed p) p
+  CROSS JOIN LATERAL (
+    SELECT u.unit_id, u.memory_id, u.flags, u.embedding FROM search_unit_fresh_{generation} u
+    WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.unit_id = p.unit_id AND u.state = 0
+    UNION ALL
+    SELECT u.unit_id, u.memory_id, u.flags, u.embedding FROM search_unit_{generation} u
+    WHERE u.tenant_id = %(tenant_id)s AND u.namespace_id = %(namespace_id)s AND u.unit_id = p.unit_id AND u.state = 0
+    LIMIT 1) u)
 SELECT DISTINCT ON (p.number, u.unit_id)
        p.number, u.unit_id, u.memory_id, u.flags, m.type, m.occurred_at AS memory_occurred_at,
        coalesce(1 - (u.embedding <=> a.embedding), 0) AS cosine,
