@@ -22,7 +22,7 @@ from rearview.v1 import forget_pb2, memory_pb2, recall_pb2
 from rearview.v1 import memory_service_pb2 as pb
 from tests.acceptance.conftest import CALL_TIMEOUT_SECONDS, in_fresh_namespace
 from tests.acceptance.conversations import CONVERSATIONS
-from tests.support.client_steps import eventually, indexed, namespace_of, refused, text_of, whole
+from tests.support.client_steps import eventually, indexed, namespace_of, out_of_the_cache, refused, text_of, whole
 from tests.support.commands import last_json, rearview
 from tests.support.exports import at_rest, exported, made, sealed
 from tests.support.supervised_stack import ROOT, SupervisedStack, environment
@@ -308,8 +308,7 @@ def test_a_cached_answer_does_not_survive_an_import(client: Client, tmp_path: Pa
     def ask() -> recall_pb2.RecallResponse:
         return client.recall("备用钥匙在哪里放着")
 
-    ask()
-    assert ask().cache.hit
+    out_of_the_cache(ask)
     client.import_memories(made(tmp_path / "one.jsonl", [{"content": "备用钥匙现在挂在车库里"}]))
     after = ask()
     assert not after.cache.hit

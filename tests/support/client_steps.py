@@ -47,6 +47,11 @@ def whole(recall: Callable[[], recall_pb2.RecallResponse]) -> recall_pb2.RecallR
     return eventually(recall, lambda answer: not answer.degraded, "an answer that is whole")
 
 
+def out_of_the_cache(recall: Callable[[], recall_pb2.RecallResponse]) -> recall_pb2.RecallResponse:
+    """Return a recall's answer as the cache gives it again; one that something was missing of is not kept there."""
+    return eventually(recall, lambda answer: answer.cache.hit, "the answer out of the cache")
+
+
 def stored_trace(client: Client, name: str) -> recall_pb2.RecallTrace:
     """Return a recall's trace, which is written after the answer."""
 

@@ -150,20 +150,9 @@ class Database:
         reading = Reading(numbered(statement), parameters, as_dictionaries)
         return (await self.read(tenant_id, [reading], timeout_seconds=timeout_seconds))[0]
 
-    async def write(
-        self,
-        tenant_id: UUID,
-        statement: LiteralString,
-        parameters: Mapping[str, Any],
-        *,
-        timeout_seconds: float,
-    ) -> list[Any]:
-        """Return the rows of one statement that writes for `tenant_id`, in one transaction and one round trip.
-
-        Raises as `transaction`.
-        """
-        reading = Reading(numbered(statement), parameters)
-        return (await self._at_once(tenant_id, [reading], timeout_seconds, writes=True))[0]
+    async def write(self, tenant_id: UUID, readings: Sequence[Reading], *, timeout_seconds: float) -> list[list[Any]]:
+        """Return the rows of each statement, of which some write for `tenant_id`; else as `read`."""
+        return await self._at_once(tenant_id, readings, timeout_seconds, writes=True)
 
     async def _at_once(
         self, tenant_id: UUID | None, readings: Sequence[Reading], timeout_seconds: float, *, writes: bool

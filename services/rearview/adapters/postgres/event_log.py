@@ -19,6 +19,7 @@ from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.quotas import QuotaCheck, quota_errors
 from rearview.adapters.postgres.records import as_records
 from rearview.adapters.postgres.request_ids import request_id_reused
+from rearview.adapters.postgres.round_trip import Reading, numbered
 from rearview.domain.addition import MAX_ADDED_KEYWORDS
 from rearview.domain.errors import AlreadyExists, NotFound, PreconditionFailed
 from rearview.domain.event import Event, Session
@@ -61,7 +62,8 @@ class PostgresEventLog:
             with quota_errors():
                 if numbering is None and not sealed:
                     values = {**place, "events": _records(events)}
-                    rows = await self._database.write(scope.tenant_id, _SQL["append"], values, timeout_seconds=_SECONDS)
+                    append = Reading(numbered(_SQL["append"]), values)
+                    [rows] = await self._database.write(scope.tenant_id, [append], timeout_seconds=_SECONDS)
                 else:
                     events, rows = await self._append_in_steps(scope, session_id, events, place, numbering)
         except psycopg.errors.UniqueViolation as error:

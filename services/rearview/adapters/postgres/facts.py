@@ -78,9 +78,9 @@ class FactWriter:
             values = known.setdefault(_attribute_of(fact), {})
             outcome.add(fact, resolve(fact.value, tuple(values.values())), values)
         await self._write_values(connection, place, outcome)
-        touched = sorted({*outcome.changed, *outcome.stored})
-        if touched:
-            await self._units.restore(connection, tenant_id, namespace_id, touched)
+        if unlike := outcome.unlike_their_units:
+            await self._units.restore(connection, tenant_id, namespace_id, sorted(unlike))
+        if touched := sorted({*outcome.changed, *outcome.stored}):
             await enqueue_summaries(connection, tenant_id, namespace_id, touched)
         made = [fact for fact in outcome.stored.values() if not fact.adopts]
         bags = tuple(fact.bag for fact in made if fact.bag is not None)
@@ -188,7 +188,7 @@ class FactWriter:
             records = [fact_record(fact, outcome.values[memory_id]) for memory_id, fact in outcome.stored.items()]
             await connection.execute(SQL["describe_facts"], {**place, "facts": as_records(records)})
         await _link(connection, place, outcome.links)
-        await recount(connection, tenant_id, namespace_id, {memory_id for memory_id, _ in outcome.links}, now)
+        await recount(connection, tenant_id, namespace_id, outcome.not_as_sure_as_drafted, now)
 
 
 class _Outcome:
@@ -218,6 +218,21 @@ class _Outcome:
             self.links.append((memory_id, fact))
         elif resolution.confirmed is not None:
             self._confirm(resolution.confirmed, fact, known)
+
+    @property
+    def unlike_their_units(self) -> set[UUID]:
+        """What may be in another state than its search units: units are stored as active."""
+        return {*self.changed, *(one for one in self.stored if self.values[one].state is not MemoryState.ACTIVE)}
+
+    @property
+    def not_as_sure_as_drafted(self) -> set[UUID]:
+        """What may have other sources than the one that it was drafted from."""
+        sources = Counter(memory_id for memory_id, _ in self.links)
+        return {
+            memory_id
+            for memory_id, count in sources.items()
+            if count > 1 or memory_id not in self.stored or self.stored[memory_id].adopts
+        }
 
     def _confirm(self, memory_id: UUID, fact: StatedFact, known: dict[UUID, HeldValue]) -> None:
         value = known[memory_id]

@@ -87,8 +87,7 @@ class PostgresImportStore:
 
     async def statistics(self, scope: Scope, terms: Collection[int]) -> KeywordStatistics:
         """Return the namespace's counts; see `ImportStore.statistics`."""
-        async with self._database.transaction(scope.tenant_id) as connection:
-            return await self._units.statistics(connection, scope.tenant_id, scope.namespace_id, terms)
+        return await self._units.committed_statistics(self._database, scope.tenant_id, scope.namespace_id, terms)
 
     async def write(self, scope: Scope, batch: ImportBatch, *, now: datetime) -> Stored | None:
         """Write a batch; see `ImportStore.write`."""

@@ -1,14 +1,16 @@
 """What a namespace knows already, in PostgreSQL."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from rearview.adapters.postgres.bounded_connection import LONGEST_SILENCE_SECONDS
 from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.event_rows import event_of
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records, vector_text
+from rearview.adapters.postgres.round_trip import Reading, numbered
 from rearview.domain.event import Event, EventRole
 from rearview.domain.memory import MemoryType
 from rearview.domain.search_unit import languages_of
@@ -28,10 +30,18 @@ class PostgresKnownStatements:
         """Return what may say the same, in one statement for all; see `KnownStatements.candidates`."""
         if not asked:
             return [], 0
-        async with self._database.transaction(tenant_id) as connection:
-            writes = await _writes(connection, tenant_id, namespace_id, self._generation)
-            found = await _candidates(connection, tenant_id, namespace_id, self._generation, asked, limit, now)
-        return found, writes
+        sql = load_queries("known_statements", self._generation)
+        place = _place(tenant_id, namespace_id, asked, limit, now)
+        # The count first: what is written between the two is looked at once more.
+        counted, rows = await self._database.read(
+            tenant_id,
+            [
+                Reading(numbered(sql["writes"]), place),
+                Reading(numbered(sql["candidates"]), place, as_dictionaries=True),
+            ],
+            timeout_seconds=LONGEST_SILENCE_SECONDS,
+        )
+        return _by_statement(asked, rows), counted[0][0] if counted else 0
 
 
 async def refuse_if_doubted(
@@ -69,7 +79,14 @@ async def _candidates(
     limit: int,
     now: datetime,
 ) -> list[list[KnownStatement]]:
-    found: list[list[KnownStatement]] = [[] for _ in asked]
+    statement = load_queries("known_statements", generation)["candidates"]
+    cursor = await dict_rows(connection, statement, _place(tenant_id, namespace_id, asked, limit, now))
+    return _by_statement(asked, await cursor.fetchall())
+
+
+def _place(
+    tenant_id: UUID, namespace_id: UUID, asked: Sequence[AskedStatement], limit: int, now: datetime
+) -> dict[str, object]:
     turns = as_records(
         {
             "number": at,
@@ -78,19 +95,19 @@ async def _candidates(
         }
         for at, one in enumerate(asked)
     )
-    cursor = await dict_rows(
-        connection,
-        load_queries("known_statements", generation)["candidates"],
-        {
-            "tenant_id": tenant_id,
-            "namespace_id": namespace_id,
-            "turns": turns,
-            "near": limit,
-            "alike": limit,
-            "now": now,
-        },
-    )
-    for row in await cursor.fetchall():
+    return {
+        "tenant_id": tenant_id,
+        "namespace_id": namespace_id,
+        "turns": turns,
+        "near": limit,
+        "alike": limit,
+        "now": now,
+    }
+
+
+def _by_statement(asked: Sequence[AskedStatement], rows: Iterable[Mapping[str, Any]]) -> list[list[KnownStatement]]:
+    found: list[list[KnownStatement]] = [[] for _ in asked]
+    for row in rows:
         found[row["number"]].append(_known(row))
     return found
 

@@ -61,8 +61,8 @@ async def count_uses(
         return
     uses = as_records({"memory_id": memory_id, "times": count} for memory_id, count in times.items())
     place = {"tenant_id": tenant_id, "namespace_id": namespace_id, "now": now}
-    await connection.execute(SQL["count_uses"], {**place, "uses": uses})
-    for memory_id in await not_hot(connection, tenant_id, namespace_id, times.keys()):
+    elsewhere = await connection.execute(SQL["count_uses"], {**place, "uses": uses})
+    for (memory_id,) in await elsewhere.fetchall():
         await enqueue_rehydration(connection, tenant_id, namespace_id, memory_id)
 
 

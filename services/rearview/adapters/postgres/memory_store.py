@@ -66,8 +66,7 @@ class PostgresMemoryStore:
 
     async def statistics(self, tenant_id: UUID, namespace_id: UUID, terms: Collection[int]) -> KeywordStatistics:
         """Return the namespace's counts, with those of the given terms."""
-        async with self._database.transaction(tenant_id) as connection:
-            return await self._units.statistics(connection, tenant_id, namespace_id, terms)
+        return await self._units.committed_statistics(self._database, tenant_id, namespace_id, terms)
 
     async def get(self, scope: Scope, memory_id: UUID) -> Memory:
         """Return a memory that is not forgotten; see `MemoryStore.get`."""

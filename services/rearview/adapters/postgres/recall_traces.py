@@ -10,6 +10,7 @@ from psycopg.types.json import Jsonb
 
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.queries import load_queries
+from rearview.adapters.postgres.round_trip import Reading, numbered
 from rearview.domain.recall import RecallTrace, Route, ScoreParts, TraceCandidate
 
 _SCORE_PARTS = tuple(part.name for part in fields(ScoreParts) if part.name != "fusion_terms")
@@ -25,20 +26,17 @@ class PostgresRecallTraceStore:
 
     async def write(self, tenant_id: UUID, principal: str, namespace_ids: Collection[UUID], trace: RecallTrace) -> None:
         """Store a trace, unless something in it was purged; writing the same again changes nothing."""
-        await self._database.write(
-            tenant_id,
-            self._queries["insert_trace"],
-            {
-                "tenant": tenant_id,
-                "trace_id": trace.trace_id,
-                "principal": principal,
-                "namespaces": list(namespace_ids),
-                "trace": Jsonb(trace_to_json(trace)),
-                "created_at": trace.at,
-                "resources": [UUID(candidate.resource_name.rpartition("/")[2]) for candidate in trace.candidates],
-            },
-            timeout_seconds=self._timeout_seconds,
-        )
+        row = {
+            "tenant": tenant_id,
+            "trace_id": trace.trace_id,
+            "principal": principal,
+            "namespaces": list(namespace_ids),
+            "trace": Jsonb(trace_to_json(trace)),
+            "created_at": trace.at,
+            "resources": [UUID(candidate.resource_name.rpartition("/")[2]) for candidate in trace.candidates],
+        }
+        insert = Reading(numbered(self._queries["insert_trace"]), row)
+        await self._database.write(tenant_id, [insert], timeout_seconds=self._timeout_seconds)
 
     async def read(self, tenant_id: UUID, trace_id: UUID) -> tuple[str, frozenset[UUID], RecallTrace] | None:
         """Return who recalled, in which namespaces, and the trace; None if there is none."""

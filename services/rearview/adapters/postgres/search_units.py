@@ -3,13 +3,15 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import LiteralString
+from typing import Any, LiteralString
 from uuid import UUID
 
-from rearview.adapters.postgres.database import Connection
+from rearview.adapters.postgres.bounded_connection import LONGEST_SILENCE_SECONDS
+from rearview.adapters.postgres.database import Connection, Database
 from rearview.adapters.postgres.generations import search_generations
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records, sparse_text, vector_text
+from rearview.adapters.postgres.round_trip import Reading, numbered
 from rearview.domain.stored_vector import stored_vector
 from rearview.domain.unit_projection import KeywordStatistics, SearchUnit, UnitProjection
 
@@ -179,8 +181,16 @@ class SearchUnits:
         place = {"tenant_id": tenant_id, "namespace_id": namespace_id, "terms": list(terms)}
         totals = await connection.execute(self._sql["statistics"], place)
         frequencies = await connection.execute(self._sql["frequencies"], place)
-        row = await totals.fetchone() or (0, 0.0)
-        return KeywordStatistics(int(row[0]), float(row[1]), dict(await frequencies.fetchall()))
+        return _statistics_of(await totals.fetchall(), await frequencies.fetchall())
+
+    async def committed_statistics(
+        self, database: Database, tenant_id: UUID, namespace_id: UUID, terms: Collection[int]
+    ) -> KeywordStatistics:
+        """Return what `statistics` does in a transaction of its own, in one round trip."""
+        place = {"tenant_id": tenant_id, "namespace_id": namespace_id, "terms": list(terms)}
+        readings = [Reading(numbered(self._sql[name]), place) for name in ("statistics", "frequencies")]
+        totals, frequencies = await database.read(tenant_id, readings, timeout_seconds=LONGEST_SILENCE_SECONDS)
+        return _statistics_of(totals, frequencies)
 
     async def _everywhere(
         self, connection: Connection, names: Sequence[str], tenant_id: UUID, namespace_id: UUID, **parameters: object
@@ -217,6 +227,11 @@ class SearchUnits:
     ) -> None:
         statement: LiteralString = self._sql[name]
         await connection.execute(statement, {"tenant_id": tenant_id, "namespace_id": namespace_id, **parameters})
+
+
+def _statistics_of(totals: Sequence[tuple[Any, ...]], frequencies: Iterable[tuple[Any, ...]]) -> KeywordStatistics:
+    units, keyword_total = totals[0] if totals else (0, 0.0)
+    return KeywordStatistics(int(units), float(keyword_total), dict(frequencies))
 
 
 def _projection(projection: UnitProjection) -> dict[str, object]:

@@ -7,15 +7,17 @@ from typing import Any
 from uuid import UUID
 
 from rearview.adapters.postgres.audit import ActingService, record_audit
+from rearview.adapters.postgres.bounded_connection import LONGEST_SILENCE_SECONDS
 from rearview.adapters.postgres.consequences import bump_epoch, enqueue_close_windows, enqueue_index, enqueue_merge
 from rearview.adapters.postgres.database import Connection, Database, dict_rows
 from rearview.adapters.postgres.event_rows import event_of
 from rearview.adapters.postgres.facts import FactsWritten, FactWriter
 from rearview.adapters.postgres.known_statements import refuse_if_doubted
 from rearview.adapters.postgres.memory_rows import SQL as MEMORY_SQL
-from rearview.adapters.postgres.memory_rows import count_uses, insert_memories, read_memories, replace_memory
+from rearview.adapters.postgres.memory_rows import count_uses, insert_memories, memory_of, replace_memory
 from rearview.adapters.postgres.queries import load_queries
 from rearview.adapters.postgres.records import as_records, float_bytes, floats_of
+from rearview.adapters.postgres.round_trip import Reading, numbered
 from rearview.adapters.postgres.search_units import NamespaceDelta, SearchUnits
 from rearview.domain.addition import Addition, addition_of
 from rearview.domain.context_window import OpenWindows, WindowedTurn
@@ -30,6 +32,7 @@ from rearview.ports.working_memory import SessionKey
 from rearview.ports.write_observer import NoObserver, WriteObserver
 
 _SQL = load_queries("session_index")
+_PENDING = ("claim_session", "namespace_name", "pending_events", "earlier_events", "last_appended", "open_windows")
 INDEXER = ActingService("writer")
 """In whose name the audit records what a job did."""
 
@@ -46,21 +49,16 @@ class PostgresSessionIndex:
     async def pending(self, session: SessionKey, *, limit: int) -> PendingEvents | None:
         """Return what is to be indexed; see `SessionIndex.pending`."""
         place = {**_place(session), "limit": limit + 1}
-        async with self._database.transaction(session.tenant_id) as connection:
-            claimed = await dict_rows(connection, _SQL["claim_session"], place)
-            named = await dict_rows(connection, _SQL["namespace_name"], place)
-            events = await dict_rows(connection, _SQL["pending_events"], place)
-            before = await dict_rows(connection, _SQL["earlier_events"], place)
-            last = await dict_rows(connection, _SQL["last_appended"], place)
-            windows = await dict_rows(connection, _SQL["open_windows"], place)
-            row, namespace = await claimed.fetchone(), await named.fetchone()
-            if row is None or namespace is None:
-                return None
-            found = [event_of(event) for event in await events.fetchall()]
-            earlier = [event_of(event) for event in await before.fetchall()]
-            last_row = await last.fetchone()
-            opened = await windows.fetchall()
-            episode = await self._open_episode(connection, session, row["open_memory_id"])
+        claimed, named, events, before, last, opened = await self._database.write(
+            session.tenant_id,
+            [Reading(numbered(_SQL[name]), place, as_dictionaries=True) for name in _PENDING],
+            timeout_seconds=LONGEST_SILENCE_SECONDS,
+        )
+        if not claimed or not named:
+            return None
+        row, namespace = claimed[0], named[0]
+        found = [event_of(event) for event in events]
+        episode = await self._open_episode(session, row["open_memory_id"])
         return PendingEvents(
             session=session,
             namespace=namespace["name"],
@@ -71,8 +69,8 @@ class PostgresSessionIndex:
             windows_closed=row["window_closed"],
             windows=OpenWindows(tuple(map(_window_of, opened))),
             episode=episode,
-            last_appended_at=last_row["created_at"] if last_row else None,
-            earlier=tuple(reversed(earlier)),
+            last_appended_at=last[0]["created_at"] if last else None,
+            earlier=tuple(event_of(event) for event in reversed(before)),
             reopen=tuple(event_of(window) for window in opened)
             if any(window["generation"] not in (None, self._units.generation) for window in opened)
             else (),
@@ -80,8 +78,7 @@ class PostgresSessionIndex:
 
     async def statistics(self, tenant_id: UUID, namespace_id: UUID, terms: Collection[int]) -> KeywordStatistics:
         """Return the namespace's counts, with those of the given terms."""
-        async with self._database.transaction(tenant_id) as connection:
-            return await self._units.statistics(connection, tenant_id, namespace_id, terms)
+        return await self._units.committed_statistics(self._database, tenant_id, namespace_id, terms)
 
     async def write(self, batch: IndexedBatch, *, now: datetime) -> bool:
         """Write a batch in one transaction; see `SessionIndex.write`."""
@@ -119,18 +116,22 @@ class PostgresSessionIndex:
         async with self._database.transaction(tenant_id) as connection:
             return await self._units.merge(connection, tenant_id, namespace_id, limit)
 
-    async def _open_episode(
-        self, connection: Connection, session: SessionKey, memory_id: UUID | None
-    ) -> OpenEpisode | None:
+    async def _open_episode(self, session: SessionKey, memory_id: UUID | None) -> OpenEpisode | None:
         if memory_id is None:
             return None
-        found = await read_memories(connection, session.tenant_id, session.namespace_id, [memory_id])
-        memory = found.get(memory_id)
+        place = {**_place(session), "memory_ids": [memory_id], "memory_id": memory_id}
+        found, turns = await self._database.read(
+            session.tenant_id,
+            [
+                Reading(numbered(statement), place, as_dictionaries=True)
+                for statement in (MEMORY_SQL["read"], _SQL["turns_of_episode"])
+            ],
+            timeout_seconds=LONGEST_SILENCE_SECONDS,
+        )
+        memory = memory_of(found[0]) if found else None
         if memory is None or memory.state is not MemoryState.ACTIVE:
             return None
-        place = {**_place(session), "memory_id": memory_id}
-        row = await (await dict_rows(connection, _SQL["turns_of_episode"], place)).fetchone()
-        return OpenEpisode(memory, row["turns"] if row else 0, event_of(row) if row else None)
+        return OpenEpisode(memory, turns[0]["turns"] if turns else 0, event_of(turns[0]) if turns else None)
 
     async def _count(self, connection: Connection, batch: IndexedBatch, facts: FactsWritten) -> None:
         session, counted = batch.pending.session, batch.counted

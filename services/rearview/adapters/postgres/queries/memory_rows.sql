@@ -6,13 +6,21 @@ WHERE tenant_id = %(tenant_id)s AND namespace_id = %(namespace_id)s AND memory_i
 ORDER BY memory_id FOR UPDATE
 
 -- Said again is used again. Rows come in the order of their ids, so that two transactions never wait for each other.
+-- Returns those that are warm or cold.
 -- name: count_uses
-INSERT INTO memory_stats AS s (tenant_id, namespace_id, memory_id, access_count, last_accessed_at)
-SELECT %(tenant_id)s, %(namespace_id)s, r.memory_id, r.times, %(now)s
-FROM json_to_recordset(%(uses)s::json) AS r (memory_id uuid, times bigint) ORDER BY r.memory_id
-ON CONFLICT (tenant_id, namespace_id, memory_id) DO UPDATE
-SET access_count = s.access_count + excluded.access_count,
-    last_accessed_at = greatest(s.last_accessed_at, excluded.last_accessed_at)
+WITH used AS (
+  INSERT INTO memory_stats AS s (tenant_id, namespace_id, memory_id, access_count, last_accessed_at)
+  SELECT %(tenant_id)s, %(namespace_id)s, r.memory_id, r.times, %(now)s
+  FROM json_to_recordset(%(uses)s::json) AS r (memory_id uuid, times bigint) ORDER BY r.memory_id
+  ON CONFLICT (tenant_id, namespace_id, memory_id) DO UPDATE
+  SET access_count = s.access_count + excluded.access_count,
+      last_accessed_at = greatest(s.last_accessed_at, excluded.last_accessed_at)
+  RETURNING s.memory_id)
+SELECT m.memory_id FROM used u
+CROSS JOIN LATERAL (
+  SELECT m.memory_id FROM memory m
+  WHERE m.tenant_id = %(tenant_id)s AND m.namespace_id = %(namespace_id)s AND m.memory_id = u.memory_id AND m.tier <> 1) m
+ORDER BY m.memory_id
 
 -- name: not_hot
 SELECT memory_id FROM memory
