@@ -1,6 +1,7 @@
 """Fusion of the routes: one score for each pooled unit, as a sum of named terms.
 
-    S = z(bm25) + z(cosine) + 3 speaker + 2 time + 1.5 when + 4 role + 1 entity - 1.5 question + .7 answer + 1.5 said
+    S = z(bm25) + z(cosine) + 3 translation + 3 speaker + 2 time + 1.5 when + 4 role + 1 entity - 1.5 question
+        + .7 answer + 1.5 said
 
 z-scores are taken inside the pool of candidates, where both text scores are known for every unit. In a namespace that
 holds Chinese and English those of the cosines are taken within each language: a multilingual model rates every text in
@@ -28,6 +29,17 @@ ENTITY_WEIGHT = 1.0
 QUESTION_WEIGHT = -1.5
 ANSWER_WEIGHT = 0.7
 SAID_WEIGHT = 1.5
+
+TRANSLATION_WEIGHT = 3.0
+TRANSLATION_FROM = 0.3
+TRANSLATION_WHOLLY = 0.7
+"""Shares of the query's translated words that a text of the other language says: of unrelated texts the best says .35,
+a translation .7 (medians, statements)."""
+
+TRANSLATION_STANDS_OUT_FROM = 1.0
+TRANSLATION_STANDS_OUT_WHOLLY = 2.0
+"""Deviations of its cosine among those of its language, below which words alone are chance. Recall, and so the cache of
+answers, takes what is below the first for noise."""
 
 DIALOGUE_VECTOR_WEIGHT = 1.5
 """A dialogue as the query holds many words beside the point; its vector tells more than they do."""
@@ -79,6 +91,7 @@ class Pool:
     Attributes:
         keyword: (n,) float64, BM25 against the query, 0 without a shared term.
         vector: (n,) float64, cosine to the query, NaN where there was nothing to compare.
+        translation: (n,) float64, BM25 against what the query's words may be called in the other language, else 0.
         flags: (n,) int64, bits of UnitFlag.
         speaker: (n,) int64, hash of the speaker's name, 0 for none.
         occurred_at: (n,) float64, Unix seconds.
@@ -88,6 +101,7 @@ class Pool:
 
     keyword: Floats
     vector: Floats
+    translation: Floats
     flags: NDArray[np.int64]
     speaker: NDArray[np.int64]
     occurred_at: Floats
@@ -104,6 +118,7 @@ class QueryFeatures:
         languages: its own, as flags; with none, keywords count alike for every unit.
         both_languages: whether the namespace holds Chinese and English.
         keyword_mass: sum of the query's term counts times their inverse document frequencies; 0 when it is not known.
+        translation_mass: what a text scores that says every translated word; see `TranslatedWords.mass`.
     """
 
     speakers: tuple[int, ...] = ()
@@ -114,6 +129,7 @@ class QueryFeatures:
     role_matters: bool = False
     is_dialogue: bool = False
     keyword_mass: float = 0.0
+    translation_mass: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,6 +152,7 @@ def fuse(pool: Pool, query: QueryFeatures) -> Fused:
         keyword = _across_languages(keyword, vector, pool, query)
     terms = {
         "keyword": keyword,
+        "translation": TRANSLATION_WEIGHT * _says_translated(vector, pool, query),
         "vector": (DIALOGUE_VECTOR_WEIGHT if query.is_dialogue else 1.0) * vector,
         "speaker": SPEAKER_WEIGHT * _is_speaker(pool.speaker, query.speakers),
         "time": TIME_WEIGHT * _is_near(pool.occurred_at, query.time_ranges),
@@ -235,9 +252,23 @@ def _across_languages(keyword: Floats, vector: Floats, pool: Pool, query: QueryF
         return keyword
     other = (pool.flags & int(query.languages)) == 0
     most = _other_language_share(pool.keyword[~other], query.keyword_mass)
-    stands_out = np.clip((vector - STANDS_OUT_FROM) / (STANDS_OUT_WHOLLY - STANDS_OUT_FROM), 0.0, 1.0)
+    stands_out = _ramp(vector, STANDS_OUT_FROM, STANDS_OUT_WHOLLY)
     share = OTHER_LANGUAGE_SHARE + (most - OTHER_LANGUAGE_SHARE) * stands_out
     result: Floats = np.where(other, np.maximum(keyword, share * vector), keyword)
+    return result
+
+
+def _says_translated(vector: Floats, pool: Pool, query: QueryFeatures) -> Floats:
+    if not query.both_languages or query.translation_mass <= 0.0:
+        return np.zeros(len(vector), dtype=np.float64)
+    said = _ramp(pool.translation / query.translation_mass, TRANSLATION_FROM, TRANSLATION_WHOLLY)
+    result: Floats = said * _ramp(vector, TRANSLATION_STANDS_OUT_FROM, TRANSLATION_STANDS_OUT_WHOLLY)
+    return result
+
+
+def _ramp(values: Floats, start: float, end: float) -> Floats:
+    """Return 0 up to `start`, 1 from `end` on, and what lies between in proportion."""
+    result: Floats = np.clip((values - start) / (end - start), 0.0, 1.0)
     return result
 
 

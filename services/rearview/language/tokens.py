@@ -38,7 +38,8 @@ _MARKS = re.compile("[\u0300-\u036f]+")
 
 
 @lru_cache(maxsize=65_536)
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """Return the stem by which an English word, in lower case, is found."""
     # A stemmer holds its word in itself; one per call keeps threads apart, and the cache makes calls rare.
     return str(snowballstemmer.stemmer("english").stemWord(_irregular_forms().get(word, word)))
 
@@ -102,7 +103,7 @@ def _add_latin(piece: str, found: list[str]) -> None:
             bare = bare[:-2]
         if not bare or bare in STOP_WORDS:
             continue
-        found.append((bare if _DIGIT.search(bare) else _stem(bare[:MAX_TOKEN_CHARACTERS]))[:MAX_TOKEN_CHARACTERS])
+        found.append((bare if _DIGIT.search(bare) else stem(bare[:MAX_TOKEN_CHARACTERS]))[:MAX_TOKEN_CHARACTERS])
 
 
 def _add_han(run: str, found: list[str]) -> None:

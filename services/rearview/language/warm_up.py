@@ -25,3 +25,4 @@ def warm_up_queries(reader: QueryReader, hasher: KeywordHasher, now: datetime) -
     for text in _TEXTS:
         reader.read(text, reference=now)
         hasher.keywords(_NOWHERE, text)
+        hasher.translations(_NOWHERE, text)

@@ -37,6 +37,8 @@ class FoundUnits:
         routes: (n,) int64, bits of `route_bit`.
         similarity: (n,) float64, NaN without a vector.
         keyword_score: (n,) float64.
+        translation_score: (n,) float64, of units of another language than the query's: what they say of its translated
+            words, as their keyword scores say of its own. 0 for others, and for what is cold.
         memory_type: (n,) int64, numbers of MemoryType.
         intensity: (n,) float64.
         pinned: (n,) bool.
@@ -54,6 +56,7 @@ class FoundUnits:
     routes: NDArray[np.int64]
     similarity: NDArray[np.float64]
     keyword_score: NDArray[np.float64]
+    translation_score: NDArray[np.float64]
     memory_type: NDArray[np.int64]
     intensity: NDArray[np.float64]
     pinned: NDArray[np.bool_]
@@ -93,6 +96,7 @@ _TYPES: tuple[type[np.generic] | None, ...] = (
     np.int64,
     np.int64,
     np.int64,
+    np.float64,
     np.float64,
     np.float64,
     np.int64,

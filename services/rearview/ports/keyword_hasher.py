@@ -11,6 +11,10 @@ class KeywordHasher(Protocol):
         """Return the hashes of a text's keyword tokens in order, repeats included."""
         ...
 
+    def translations(self, namespace_id: UUID, text: str) -> tuple[frozenset[int], ...]:
+        """Return for each of a text's words the hashes of what it may be called in the other language, if anything."""
+        ...
+
     def speaker(self, namespace_id: UUID, name: str) -> int:
         """Return the hash of a speaker's canonical name; 0 for no name."""
         ...

@@ -14,6 +14,9 @@ from rearview.domain.event import Event, EventRole
 from rearview.domain.memory import Memory
 from rearview.domain.principal import Scope
 from rearview.domain.recall import MemoryFilter
+from rearview.domain.search_unit import UnitFlag
+from rearview.domain.translated_words import NO_TRANSLATION, TranslatedWords
+from rearview.domain.unit_projection import NO_FLAGS
 from rearview.ports.found_units import NO_UNITS, FoundUnits
 
 _EVERYTHING = MemoryFilter()
@@ -36,6 +39,8 @@ class Search:
 
     Attributes:
         terms: keyword hashes of the query with their counts.
+        translated: what the query's words may be called in the other language; texts of it are scored by that.
+        languages: the query's own, as flags.
         keyword_route: whether indexed units are looked for and scored by them.
         vector: (d,) float32, centred, L2-normalised; None leaves the vector route out.
         folded_query: the query in lower case, in which speakers' names are looked for.
@@ -54,6 +59,8 @@ class Search:
     vector: NDArray[np.float32] | None
     folded_query: str
     now: datetime
+    translated: TranslatedWords = NO_TRANSLATION
+    languages: UnitFlag = NO_FLAGS
     keyword_route: bool = True
     entity_keys: tuple[str, ...] = ()
     time_ranges: tuple[tuple[datetime, datetime], ...] = ()

@@ -274,6 +274,7 @@ class CandidateScorer:
         return Pool(
             keyword=rows.joined(units.keyword_score, [turn.keyword_score for turn in turns]),
             vector=rows.joined(units.similarity, [np.nan] * len(turns)),
+            translation=rows.joined(units.translation_score, [0.0] * len(turns)),
             flags=rows.joined(units.flags, [unknown | user * (turn.role is EventRole.USER) for turn in turns]),
             speaker=rows.joined(units.speaker, [speakers[turn.speaker] for turn in turns]),
             occurred_at=rows.joined(units.occurred_at, [turn.occurred_at.timestamp() for turn in turns]),
@@ -302,6 +303,7 @@ class CandidateScorer:
             role_matters=is_user_chat(pool),
             is_dialogue=question.is_dialogue,
             keyword_mass=bm25.query_mass(search.terms, statistics.frequencies, statistics.units),
+            translation_mass=search.translated.mass(statistics.frequencies, statistics.units),
         )
 
 

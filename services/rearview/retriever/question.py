@@ -14,7 +14,9 @@ from rearview.domain.fusion import widened
 from rearview.domain.principal import Scope
 from rearview.domain.recall import QueryTurn, RecallQuery, Route
 from rearview.domain.scoring import Profile, profile_named
+from rearview.domain.search_unit import language_flags
 from rearview.domain.text import Entity, EntityType, Language, TimeRange
+from rearview.domain.translated_words import NO_TRANSLATION, TranslatedWords
 from rearview.domain.turn_filter import admits_turns, admitted_roles
 from rearview.ports.keyword_hasher import KeywordHasher
 from rearview.ports.query_reader import QueryReader, ReadQuery
@@ -114,6 +116,8 @@ class QuestionReader:
                         for hashed in self._hasher.keywords(scope.namespace_id, text)
                     ]
                 ),
+                translated=self._translated(query, question, scope),
+                languages=language_flags(question.languages),
                 vector=vector,
                 folded_query=self._reader.folded(question.text),
                 now=question.now,
@@ -131,6 +135,18 @@ class QuestionReader:
             )
             for at, scope in enumerate(scopes)
         ]
+
+    def _translated(self, query: RecallQuery, question: Question, scope: Scope) -> TranslatedWords:
+        # What is asked in both languages finds texts of both by its own words.
+        if Route.KEYWORD in query.disabled_routes or len(question.languages) != 1:
+            return NO_TRANSLATION
+        return TranslatedWords(
+            tuple(
+                (weight, found)
+                for text, weight in question.texts
+                for found in self._hasher.translations(scope.namespace_id, text)
+            )
+        )
 
 
 def _is_identifier(entity: Entity) -> bool:

@@ -18,6 +18,9 @@ from rearview.domain.fusion import (
     SAID_WEIGHT,
     SPEAKER_WEIGHT,
     TIME_WEIGHT,
+    TRANSLATION_FROM,
+    TRANSLATION_WEIGHT,
+    TRANSLATION_WHOLLY,
     WHEN_WEIGHT,
     Pool,
     QueryFeatures,
@@ -41,11 +44,13 @@ def pool(
     occurred_at: list[datetime] | None = None,
     user: list[bool] | None = None,
     entities: list[float] | None = None,
+    translation: list[float] | None = None,
 ) -> Pool:
     count = len(keyword)
     return Pool(
         keyword=np.array(keyword, dtype=np.float64),
         vector=np.array(vector, dtype=np.float64),
+        translation=np.array(translation or [0.0] * count, dtype=np.float64),
         flags=np.array(flags or [EN] * count, dtype=np.int64),
         speaker=np.array(speaker or [0] * count, dtype=np.int64),
         occurred_at=np.array([moment.timestamp() for moment in occurred_at or [DAY] * count], dtype=np.float64),
@@ -79,6 +84,7 @@ def test_terms_add_up_and_are_finite(keyword: np.ndarray, vector: np.ndarray, bo
     )
     assert set(fused.terms) == {
         "keyword",
+        "translation",
         "vector",
         "speaker",
         "time",
@@ -252,3 +258,23 @@ def test_the_answer_in_the_other_language_beats_what_only_shares_words() -> None
     query = QueryFeatures(languages=UnitFlag.CHINESE, both_languages=True)
     total = fuse(pool(keyword, vector, flags=[ZH] * 30 + [EN] * 30), query).total
     assert int(np.argmax(total)) == 30
+
+
+def test_a_text_of_the_other_language_gains_by_what_it_says_of_the_translated_words() -> None:
+    """Of forty English texts two are as near to a Chinese question, and one of them says its words."""
+    flags = [ZH] * 40 + [EN] * 40
+    vector = [-0.02, 0.02] * 20 + [0.4, 0.4] + [-0.02, 0.02] * 19
+    said = [0.0] * 40 + [10.0 * TRANSLATION_WHOLLY, 10.0 * TRANSLATION_FROM, 10.0] + [0.0] * 37
+    query = QueryFeatures(languages=UnitFlag.CHINESE, both_languages=True, translation_mass=10.0)
+    gained = fuse(pool([0.0] * 80, vector, flags=flags, translation=said), query).terms["translation"]
+    assert gained[40] == pytest.approx(TRANSLATION_WEIGHT)
+    assert not np.delete(gained, 40).any()  # nor what says them all and has another meaning
+
+
+def test_nothing_is_gained_where_there_is_one_language_or_no_translated_word() -> None:
+    vector = [0.4] + [-0.02, 0.02] * 20
+    for query in (
+        QueryFeatures(languages=UnitFlag.CHINESE, translation_mass=1.0),
+        QueryFeatures(languages=UnitFlag.CHINESE, both_languages=True),
+    ):
+        assert not fuse(pool([0.0] * 41, vector, translation=[1.0] * 41), query).terms["translation"].any()

@@ -112,6 +112,7 @@ def _units(hits: ColdHits, standing: Sequence[tuple[Any, ...] | None]) -> FoundU
             hits.routes[kept],
             hits.similarity[kept],
             hits.keyword_score[kept],
+            np.zeros(len(kept)),
             kinds,
             intensities,
             pinned,

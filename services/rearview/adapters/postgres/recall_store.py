@@ -303,10 +303,15 @@ def search_parameters(search: Search, near: NearUnits | None = None) -> dict[str
     """Return a search as the parameters of its statements; `near` is what a copy of the vectors found."""
     wanted = search.filter
     past = search.as_of is not None
+    translated = search.translated.terms
     return {
         "tenant": search.scope.tenant_id,
         "namespace": search.scope.namespace_id,
         "folded_query": search.folded_query,
+        "every_keyword": [*search.terms, *(term for term in translated if term not in search.terms)],
+        "translated_keywords": list(translated),
+        "translated_counts": list(translated.values()),
+        "languages": int(search.languages),
         "keywords": list(search.terms),
         "counts": list(search.terms.values()),
         "route_keywords": list(search.terms) if search.keyword_route else [],

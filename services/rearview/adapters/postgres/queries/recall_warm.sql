@@ -28,6 +28,10 @@ allowed AS MATERIALIZED (
   ) END AS ids),
 query AS MATERIALIZED (
   SELECT rearview_query_weights(%(tenant)s, %(namespace)s, %(route_keywords)s::int4[], %(route_counts)s::float8[]) AS weights,
+         CASE WHEN EXISTS (SELECT FROM namespace_statistics n WHERE n.tenant_id = %(tenant)s AND n.namespace_id = %(namespace)s
+                             AND n.chinese_units > 0 AND n.english_units > 0)
+              THEN rearview_query_weights(%(tenant)s, %(namespace)s, %(translated_keywords)s::int4[], %(translated_counts)s::float8[])
+              END AS translated,
          CASE WHEN %(restricted)s::boolean THEN %(route_keywords)s::int4[]
               ELSE rearview_rarest_terms(%(tenant)s, %(namespace)s, %(route_keywords)s::int4[], %(candidate_budget)s::bigint) END AS terms),
 by_vector AS MATERIALIZED (
@@ -69,6 +73,7 @@ found AS MATERIALIZED (
   GROUP BY x.unit_id)
 SELECT u.unit_id, u.memory_id, extract(epoch FROM u.occurred_at)::float8, u.speaker, u.flags, f.routes, f.exact,
        1 - (u.embedding <=> %(vector)s::halfvec) AS similarity, -(u.sv <#> q.weights) AS keyword_score,
+       CASE WHEN u.flags & %(languages)s::int2 = 0 AND q.translated IS NOT NULL THEN -(u.sv <#> q.translated) ELSE 0 END AS translation_score,
        m.type, m.intensity, m.pinned, m.priority,
        extract(epoch FROM greatest(least(m.occurred_at, m.created_at), s.last_accessed_at))::float8 AS used_at, coalesce(s.access_count, 0) AS access_count,
        CASE WHEN cardinality(%(entities)s::text[]) = 0 THEN '{}'::text[]
