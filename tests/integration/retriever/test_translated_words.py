@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from rearview.adapters.postgres.queries import load_queries
 from rearview.domain.principal import Scope
 from rearview.domain.recall import Recalled, Route
 from tests.integration.retriever.conftest import Bench, only
-from tests.support.indexed_library import MAIN, Library
+from tests.support.indexed_library import FRESH, MAIN, Library
 
 ENGLISH = [
     "The umbrella is behind the piano",
@@ -25,18 +26,20 @@ CHINESE = [
     "新同事姓赵",
     "周末打算去爬山",
 ]
-TABLES = ["search_unit_fresh", MAIN, "search_unit_warm"]
 
 
 def gained(recalled: Recalled) -> list[str]:
     return [hit.memory.content for hit in recalled.hits if hit.memory and hit.score.fusion_terms["translation"]]
 
 
-@pytest.fixture(params=TABLES)
+@pytest.fixture(params=[FRESH, MAIN, "warm"])
 async def said(request: pytest.FixtureRequest, library: Library) -> Scope:
-    for text in (*ENGLISH, *CHINESE):
-        await library.memory(text)
-    library.index(table=request.param)
+    memories = [await library.memory(text) for text in (*ENGLISH, *CHINESE)]
+    library.index(table=FRESH if request.param == FRESH else MAIN)
+    if request.param == "warm":
+        place = {"tenant_id": library.scope.tenant_id, "namespace_id": library.scope.namespace_id}
+        move = load_queries("tier_units", library.ordinal)["warm_from_main"]
+        library.connection.execute(move, {**place, "memory_ids": memories})
     return library.scope
 
 
