@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,7 @@ import pytest_asyncio
 
 from rearview.adapters.cold.cold_routes import SegmentRoutes
 from rearview.adapters.cold.opening import Cold, open_cold
+from rearview.adapters.cold.segment_store import ObjectSegmentStore
 from rearview.adapters.postgres.database import Database
 from rearview.adapters.postgres.memory_reader import PostgresMemoryReader
 from rearview.adapters.postgres.recall_store import RECALL_SETTINGS, PostgresRecallStore
@@ -27,9 +29,12 @@ from rearview.language.keyword_hashes import KeywordHashes
 from rearview.language.pii import PatternRedactor
 from rearview.language.query_reader import LanguageQueryReader
 from rearview.lifecycle.app import Tiers, open_tiers
+from rearview.lifecycle.cold_moves import ColdMoves, ColdRules
 from rearview.lifecycle.config import LifecycleConfig
-from rearview.lifecycle.sweep import Swept
+from rearview.lifecycle.fault_points import NO_FAULTS
+from rearview.lifecycle.sweep import Sweeper, SweepLimits, Swept
 from rearview.ports.cold_recall import ColdRoutes
+from rearview.ports.cold_store import ColdObjects
 from rearview.ports.embedder import Embedder
 from rearview.retriever.asked import Asked, RecallLimits
 from rearview.retriever.cold_reading import TieredMemoryReader
@@ -145,6 +150,21 @@ class TierBench:
     async def catalog(self) -> set[str]:
         """Return the keys in the catalog."""
         return {row["object_key"] for row in await self.writing.rows("SELECT object_key FROM cold_segment")}
+
+
+def sweeper_over(bench: TierBench, objects: ColdObjects) -> Sweeper:
+    """Return a sweeper of the same database over other object storage, to which every orphan is old enough."""
+    clock, faults = bench.writing.clock, NO_FAULTS
+    rules = ColdRules(orphan_age=timedelta(0))
+    moves = ColdMoves(bench.tiers.store, ObjectSegmentStore(objects), clock, rules=rules, faults=faults)
+    limits = SweepLimits()
+    return Sweeper(
+        bench.tiers.store, moves, bench.tiers.expirer, bench.tiers.rehydrator, clock, limits=limits, faults=faults
+    )
+
+
+async def nobody(_counts: object) -> None:
+    """Whom a sweep's progress is told."""
 
 
 async def age(writing: WriterBench, days: float) -> None:

@@ -119,15 +119,17 @@ class ColdMoves:
         """
         before = _END_OF_TIME if of_any_age else self._clock.now() - self._rules.orphan_age
         tenant_id, namespace_id = lease.tenant_id, lease.namespace_id
-        listed = await self._segments.orphans(tenant_id, namespace_id, before=before)
-        # The catalog is read after the list and under the lease: what is in neither now, never will be.
-        known = await self._store.object_keys(lease) if listed else frozenset()
-        orphans = [version for version in listed if version.key not in known]
-        if orphans:
-            self._faults.reach("orphans.found")
-            await self._segments.delete(orphans)
-            self._faults.reach("orphans.deleted")
-        return len(orphans) + await self._segments.abort_uploads(tenant_id, namespace_id, before=before)
+        deleted = 0
+        async for listed in self._segments.stored(tenant_id, namespace_id):
+            # The catalog is read after the list and under the lease: what is not in it now, never will be.
+            known = await self._store.object_keys(lease)
+            orphans = [version for version in listed if version.modified_at <= before and version.key not in known]
+            if orphans:
+                self._faults.reach("orphans.found")
+                await self._segments.delete(orphans)
+                self._faults.reach("orphans.deleted")
+                deleted += len(orphans)
+        return deleted + await self._segments.abort_uploads(tenant_id, namespace_id, before=before)
 
     async def _rewrite(
         self,

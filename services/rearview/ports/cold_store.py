@@ -1,6 +1,6 @@
 """Where cold segments are: an object store that may fail, stall, or say that it did what it did not."""
 
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -32,8 +32,8 @@ class ColdObjects(Protocol):
         """Return `size` bytes from `offset`. Raises: NotFound."""
         ...
 
-    async def versions(self, prefix: str, *, limit: int) -> list[ObjectVersion]:
-        """Return versions and delete markers of all objects under a prefix, at most `limit`."""
+    def versions(self, prefix: str) -> AsyncIterator[Sequence[ObjectVersion]]:
+        """Yield all versions and delete markers of all objects under a prefix, a page at a time, by key."""
         ...
 
     async def delete_versions(self, versions: Collection[ObjectVersion]) -> None:

@@ -1,6 +1,6 @@
 """Moving memories between tiers in the database. Every move is one transaction under a lease, or changes nothing."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -190,8 +190,8 @@ class SegmentStore(Protocol):
         """Delete all versions of a segment's object."""
         ...
 
-    async def orphans(self, tenant_id: UUID, namespace_id: UUID, *, before: datetime) -> list[ObjectVersion]:
-        """Return versions in a namespace's place that were stored before a moment."""
+    def stored(self, tenant_id: UUID, namespace_id: UUID) -> AsyncIterator[Sequence[ObjectVersion]]:
+        """Yield all versions of whatever is in a namespace's place, a page at a time."""
         ...
 
     async def erase_all(self, tenant_id: UUID, namespace_id: UUID | None = None) -> int:

@@ -7,15 +7,11 @@ from uuid import UUID
 
 import pytest
 
-from rearview.adapters.cold.segment_store import ObjectSegmentStore
 from rearview.domain.errors import Conflict
 from rearview.domain.forget import Forget, ForgetMemories
 from rearview.domain.memory import Tier
-from rearview.lifecycle.cold_moves import ColdMoves, ColdRules
-from rearview.lifecycle.fault_points import NO_FAULTS
-from rearview.lifecycle.sweep import Sweeper, SweepLimits
 from rearview.ports.cold_store import ColdObjects
-from tests.support.tier_bench import TEXTS, TierBench
+from tests.support.tier_bench import TEXTS, TierBench, nobody, sweeper_over
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -49,20 +45,6 @@ class Watched:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._objects, name)
-
-
-def sweeper_over(bench: TierBench, objects: ColdObjects) -> Sweeper:
-    clock, faults = bench.writing.clock, NO_FAULTS
-    rules = ColdRules(orphan_age=timedelta(0))
-    moves = ColdMoves(bench.tiers.store, ObjectSegmentStore(objects), clock, rules=rules, faults=faults)
-    limits = SweepLimits()
-    return Sweeper(
-        bench.tiers.store, moves, bench.tiers.expirer, bench.tiers.rehydrator, clock, limits=limits, faults=faults
-    )
-
-
-async def nobody(_counts: object) -> None:
-    return None
 
 
 async def test_whoever_stalls_longer_than_its_lease_changes_nothing(tiers: TierBench) -> None:

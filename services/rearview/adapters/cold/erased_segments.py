@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -21,7 +21,7 @@ SEGMENTS = "s3.cold_segment"
 OLD_VERSIONS = "s3.old_version"
 UNREADABLE = "s3.unreadable"
 
-_START_OF_TIME, _END_OF_TIME = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+_START_OF_TIME = datetime.min.replace(tzinfo=UTC)
 _CLOCKS_DIFFER = timedelta(days=1)
 
 
@@ -40,35 +40,44 @@ class SegmentErasureCheck:
 
     async def left(self, tenant_id: UUID, namespace_id: UUID, ids: Collection[UUID]) -> Mapping[str, int]:
         """Return what is left in objects; see `ObjectErasureCheck.left`."""
-        listed = await self._segments.orphans(tenant_id, namespace_id, before=_END_OF_TIME)
-        # The catalog is read after the list, so that what was stored and entered meanwhile is looked at as well.
-        catalog = {segment.object_key: segment for segment in await self._store.segments(tenant_id, namespace_id)}
         found = Counter({SEGMENTS: 0, OLD_VERSIONS: 0, UNREADABLE: 0})
-        # A segment is stored once under its name. What another version or a deletion covers is none of the platform's
-        # doing, and can be read by whoever asks for that version.
-        found[OLD_VERSIONS] = sum(not (version.is_current or version.is_deletion) for version in listed)
-        stored = {version.key: version for version in listed if version.is_current and not version.is_deletion}
         since, wanted = _made_since(ids), np.frombuffer(b"".join(one.bytes for one in ids), "S16")
-        for key in sorted(stored.keys() | catalog.keys()) if ids else ():
-            if key in stored and stored[key].modified_at < since:
-                continue
-            kind = await self._kind(key, catalog.get(key), wanted)
-            if kind is not None:
-                found[kind] += 1
+        seen: set[str] = set()
+        async for listed in self._segments.stored(tenant_id, namespace_id):
+            # A segment is stored once under its name. What another version or a deletion covers is none of the
+            # platform's doing, and can be read by whoever asks for that version.
+            found[OLD_VERSIONS] += sum(not (version.is_current or version.is_deletion) for version in listed)
+            catalog = await self._catalog(tenant_id, namespace_id)
+            for version in listed:
+                if not version.is_current or version.is_deletion:
+                    continue
+                if version.key in catalog:
+                    seen.add(version.key)
+                if version.modified_at >= since:
+                    found.update(await self._kinds(version.key, catalog.get(version.key), wanted))
+        # The catalog is read after the list, so that what was stored and entered meanwhile is looked at as well.
+        for key, segment in (await self._catalog(tenant_id, namespace_id)).items():
+            if key not in seen:
+                found.update(await self._kinds(key, segment, wanted))
         return found
 
-    async def _kind(self, key: str, segment: Segment | None, wanted: NDArray[np.bytes_]) -> str | None:
-        """Return as what an object counts; None for one that holds none of the ids."""
+    async def _catalog(self, tenant_id: UUID, namespace_id: UUID) -> Mapping[str, Segment]:
+        return {segment.object_key: segment for segment in await self._store.segments(tenant_id, namespace_id)}
+
+    async def _kinds(self, key: str, segment: Segment | None, wanted: NDArray[np.bytes_]) -> Sequence[str]:
+        """Return as what an object counts: as nothing if it holds none of the ids."""
+        if not wanted.size:
+            return ()
         try:
             if segment is None:
                 data = await self._objects.get(key)
             else:
                 data = await self._objects.get_range(key, 0, segment.index_bytes)
-            return SEGMENTS if await asyncio.to_thread(_holds, data, wanted) else None
+            return [SEGMENTS] if await asyncio.to_thread(_holds, data, wanted) else ()
         except NotFound:  # compacted or purged since it was listed
-            return None
+            return ()
         except SegmentDamaged:  # nobody can say what it holds
-            return UNREADABLE
+            return [UNREADABLE]
 
 
 def _made_since(ids: Collection[UUID]) -> datetime:

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -15,7 +15,6 @@ from rearview.domain.ids import new_id
 from rearview.ports.cold_store import ColdObjects, ObjectVersion
 from rearview.ports.tiering import ColdBatch
 
-_MOST_ORPHANS = 10_000
 _SUFFIX = ".segment"
 
 
@@ -68,23 +67,26 @@ class ObjectSegmentStore:
         """Delete all versions of a segment's object; see `SegmentStore.erase`."""
         await self._objects.erase(key)
 
-    async def orphans(self, tenant_id: UUID, namespace_id: UUID, *, before: datetime) -> list[ObjectVersion]:
-        """Return old versions in a namespace's place; see `SegmentStore.orphans`."""
-        found = await self._objects.versions(_folder(tenant_id, namespace_id), limit=_MOST_ORPHANS)
-        return [version for version in found if version.modified_at <= before]
+    def stored(self, tenant_id: UUID, namespace_id: UUID) -> AsyncIterator[Sequence[ObjectVersion]]:
+        """Yield what is in a namespace's place; see `SegmentStore.stored`."""
+        return self._objects.versions(_folder(tenant_id, namespace_id))
 
     async def erase_all(self, tenant_id: UUID, namespace_id: UUID | None = None) -> int:
         """Delete everything of a namespace or tenant; see `SegmentStore.erase_all`."""
         folder = _folder(tenant_id, namespace_id) if namespace_id else f"{tenant_id}/"
         deleted = await self._objects.abort_uploads(folder, before=datetime.max.replace(tzinfo=UTC))
-        before: list[ObjectVersion] = []
-        while found := await self._objects.versions(folder, limit=_MOST_ORPHANS):
-            if found == before:
-                raise Unavailable("objects are still there after they were deleted", dependency="object_storage")
-            before = found
-            await self._objects.delete_versions(found)
-            deleted += len(found)
-        return deleted
+        first_before: Sequence[ObjectVersion] = ()
+        while True:
+            first: Sequence[ObjectVersion] = ()
+            async for found in self._objects.versions(folder):
+                first = first or found
+                if found == first_before:
+                    raise Unavailable("objects are still there after they were deleted", dependency="object_storage")
+                await self._objects.delete_versions(found)
+                deleted += len(found)
+            if not first:
+                return deleted
+            first_before = first
 
     async def delete(self, versions: Collection[ObjectVersion]) -> None:
         """Delete exactly these versions; see `SegmentStore.delete`."""

@@ -13,7 +13,6 @@ from rearview.ports.audit_seals import Head
 from rearview.ports.cold_store import ColdObjects
 
 _WATERMARK = "audit/watermark"
-_MOST_VERSIONS = 100
 
 
 class ObjectAuditAnchors:
@@ -58,7 +57,7 @@ class ObjectAuditAnchors:
 
     async def _write(self, key: str, content: Mapping[str, object]) -> None:
         # In a bucket with versions each write leaves the one before; those that were there are of no use any more.
-        old = [version for version in await self._objects.versions(key, limit=_MOST_VERSIONS) if version.key == key]
+        old = [version async for page in self._objects.versions(key) for version in page if version.key == key]
         await self._objects.put(key, json.dumps(content).encode())
         await self._objects.delete_versions([version for version in old if version.version_id])
 

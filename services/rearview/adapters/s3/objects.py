@@ -2,7 +2,7 @@
 
 import asyncio
 import io
-from collections.abc import Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from itertools import islice
@@ -22,7 +22,6 @@ T = TypeVar("T")
 _DEPENDENCY = "object_storage"
 _GONE = frozenset({"NoSuchKey", "NoSuchVersion", "NoSuchUpload"})
 _SMALLEST_PART = 5 * 1024 * 1024
-_MOST_VERSIONS = 10_000
 
 
 class S3Objects:
@@ -39,8 +38,10 @@ class S3Objects:
         region: str = "us-east-1",
         timeout_seconds: float = 30.0,
         threads: int = 8,
+        page_size: int = 1000,
     ) -> None:
-        """Take the account; naming the region spares a question to the server."""
+        """Take the account; naming the region spares a question to the server. Lists come in pages of `page_size`."""
+        self._page_size = page_size
         self._http = urllib3.PoolManager(
             timeout=urllib3.Timeout(connect=min(5.0, timeout_seconds), read=timeout_seconds),
             retries=False,
@@ -89,9 +90,11 @@ class S3Objects:
             raise Unavailable("the object store returned another part than was asked for", dependency=_DEPENDENCY)
         return data
 
-    async def versions(self, prefix: str, *, limit: int) -> list[ObjectVersion]:
-        """Return versions under a prefix; see `ColdObjects.versions`."""
-        return await self._run(prefix, lambda: self._versions(prefix, limit))
+    async def versions(self, prefix: str) -> AsyncIterator[Sequence[ObjectVersion]]:
+        """Yield versions under a prefix; see `ColdObjects.versions`."""
+        listed = self._versions(prefix)
+        while page := await self._run(prefix, lambda: list(islice(listed, self._page_size))):
+            yield page
 
     async def delete_versions(self, versions: Collection[ObjectVersion]) -> None:
         """Delete versions; see `ColdObjects.delete_versions`."""
@@ -111,14 +114,14 @@ class S3Objects:
         def run() -> bool:
             for _ in range(2):
                 # A key may be the beginning of another one.
-                found = [version for version in self._versions(key, _MOST_VERSIONS) if version.key == key]
+                found = [version for version in self._versions(key) if version.key == key]
                 for version in found:
                     with suppress_gone():
                         self._client.remove_object(
                             bucket_name=self._bucket, object_name=key, version_id=version.version_id or None
                         )
             # A list may be behind; what can be read is there.
-            left = [version for version in self._versions(key, _MOST_VERSIONS) if version.key == key]
+            left = any(version.key == key for version in self._versions(key))
             return not left and not self._is_there(key)
 
         if not await self._run(key, run):
@@ -128,16 +131,22 @@ class S3Objects:
         """Abort unfinished uploads; see `ColdObjects.abort_uploads`."""
 
         def run() -> int:
-            listed = self._client._list_multipart_uploads(self._bucket, prefix=prefix)
-            left = [
-                upload
-                for upload in listed.uploads
-                if upload.upload_id and upload.initiated_time is not None and upload.initiated_time < before
-            ]
-            for upload in left:
-                with suppress_gone():
-                    self._client._abort_multipart_upload(self._bucket, upload.object_name, str(upload.upload_id))
-            return len(left)
+            aborted: set[str] = set()
+            while True:
+                # Always the first page, from which the aborted ones are gone: servers differ in what markers of
+                # uploads mean. Those behind a whole page of younger ones wait until these are finished.
+                page = self._client._list_multipart_uploads(self._bucket, prefix=prefix, max_uploads=self._page_size)
+                left = {
+                    str(upload.upload_id): upload.object_name
+                    for upload in page.uploads
+                    if upload.initiated_time and upload.initiated_time < before
+                }
+                for upload_id in left.keys() - aborted:
+                    with suppress_gone():
+                        self._client._abort_multipart_upload(self._bucket, left[upload_id], upload_id)
+                if left.keys() <= aborted:
+                    return len(aborted)
+                aborted |= left.keys()
 
         return await self._run(prefix, run)
 
@@ -156,21 +165,17 @@ class S3Objects:
             response.release_conn()
         return data
 
-    def _versions(self, prefix: str, limit: int) -> list[ObjectVersion]:
+    def _versions(self, prefix: str) -> Iterator[ObjectVersion]:
         listed = self._client.list_objects(
             bucket_name=self._bucket, prefix=prefix, recursive=True, include_version=True
         )
-        found = []
-        for each in islice(listed, limit):
+        for each in listed:
             if each.object_name is not None and each.last_modified is not None:
                 version = "" if each.version_id in (None, "null") else each.version_id
                 current = each.is_latest != "false"
-                found.append(
-                    ObjectVersion(
-                        each.object_name, version or "", each.last_modified, current, bool(each.is_delete_marker)
-                    )
+                yield ObjectVersion(
+                    each.object_name, version or "", each.last_modified, current, bool(each.is_delete_marker)
                 )
-        return found
 
     async def _run(self, key: str, work: Callable[[], T]) -> T:
         try:

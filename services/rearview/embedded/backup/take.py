@@ -26,7 +26,6 @@ from rearview.embedded.backup.stores import Stores, postgres_programs
 
 AUDIT_PLACE = "audit/"
 _ATTEMPTS = 5
-_MOST_ANCHORS = 1_000_000
 _COPIES = 4
 
 Show = Callable[[str, int], Callable[[int], None]]
@@ -86,8 +85,8 @@ def _dump(programs: Path, stores: Stores, snapshot: Snapshot, folder: BackupFold
 
 async def _copy_anchors(stores: Stores, folder: BackupFolder) -> None:
     async with stores.objects() as objects:
-        listed = await objects.versions(AUDIT_PLACE, limit=_MOST_ANCHORS)
-        for key in sorted({version.key for version in listed}):
+        keys = {version.key async for page in objects.versions(AUDIT_PLACE) for version in page}
+        for key in sorted(keys):
             await _copy_one(objects, folder, key)
 
 
